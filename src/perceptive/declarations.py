@@ -27,27 +27,15 @@ class Declaration:
     def __init__(self, **said: Any) -> None:
         self.said = said
 
-    def completed(self, before: Declaration | None) -> Declaration:
-        """With what is not said taken from the declaration before."""
-        return self if before is None else Declaration(**{**before.said, **self.said})
-
 
 def parameter(
     default: Any = _SAME, help: str = _SAME, check: Check = _SAME, *, doc: str = _SAME, kind: str = _SAME
 ) -> Any:
     """Declare a parameter, or what differs from the group's declaration.
 
-    Parameters
-    ----------
-    default : object
-    help : str
-        A line, for the command line and the documentation.
-    check : callable
-        Tells what a wrong value should have been.
-    doc : str
-        For the documentation, where there is more to say than ``help``.
-    kind : str
-        The type in words, where the annotation does not tell.
+    ``help`` is a line for the command line and the documentation, ``doc`` for the latter where there is more to say;
+    ``check`` tells what a wrong value should have been; ``kind`` is the type in words, where the annotation does not
+    tell.
     """
     said = {"default": default, "help": help, "check": check, "doc": doc, "kind": kind}
     if help is not _SAME and doc is _SAME:
@@ -70,7 +58,8 @@ def declared(cls: type) -> dict[str, Declaration]:
     for name, own in list(vars(cls).items()):
         if isinstance(own, Declaration):
             own.said["type"] = annotations[name]
-            found[name] = own.completed(found.get(name))
+            before = found[name].said if name in found else {}
+            found[name] = Declaration(**{**before, **own.said})
     return found
 
 

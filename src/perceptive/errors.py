@@ -10,6 +10,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self
 
 
@@ -121,11 +122,9 @@ class _OfExample(Exception):
     example : int
         Its number, from 0.
     token : int or None
-        The token of a sentence, or the candidate of a list, where the message is about one.
+        The token of a sentence, where the message is about one.
     kind : str
-        What the example is called: "sentence", "list", "row", …
-    part : str
-        What a token is called.
+        What the example is called: "sentence", "tree", "example".
     about : str
         What stands before the place: "forced, ".
     parameters : sequence of Parameter or str
@@ -139,19 +138,17 @@ class _OfExample(Exception):
         token: int | None = None,
         *,
         kind: str = "sentence",
-        part: str = "token",
         about: str = "",
         parameters: Sequence[Parameter | str] = (),
     ) -> None:
         self.message, self.example, self.token = message, example, token
-        self.kind, self.part, self.about = kind, part, about
-        self.parameters = _mentioned(parameters)
+        self.kind, self.about, self.parameters = kind, about, _mentioned(parameters)
         super().__init__(self.worded(lambda example, token: self.place))
 
     @property
     def place(self) -> str:
         """Where it is, in numbers."""
-        return f"{self.kind} {self.example}" + ("" if self.token is None else f", {self.part} {self.token}")
+        return f"{self.kind} {self.example}" + ("" if self.token is None else f", token {self.token}")
 
     def worded(self, place: Callable[[int, int | None], str], name: Callable[[Parameter], str] = str) -> str:
         """The message, with the place and the parameters as a surface names them."""
@@ -164,14 +161,10 @@ class _OfExample(Exception):
 
     @property
     def _facts(self) -> dict[str, Any]:
-        return {"kind": self.kind, "part": self.part, "about": self.about, "parameters": self.parameters}
+        return {"kind": self.kind, "about": self.about, "parameters": self.parameters}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.example, self.token, self._facts)
-
-
-def _again(cls: type[Any], message: str, example: int, token: int | None, facts: dict[str, Any]) -> Any:
-    return cls(message, example, token, **facts)
+        return partial(type(self), **self._facts), (self.message, self.example, self.token)
 
 
 class ExampleError(_OfExample, ValueError):

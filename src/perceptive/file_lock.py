@@ -45,19 +45,9 @@ def is_at(path: str, descriptor: int) -> bool:
 
 
 class FileLock:
-    """No other process writes a file until `release`.
+    """No other process writes a file until `release`. Symbolic links are followed.
 
-    Parameters
-    ----------
-    path : path
-        Symbolic links are followed.
-    what : str
-        What the file is called, in the message for those who come too late.
-
-    Raises
-    ------
-    BlockingIOError
-        Where another run has it.
+    Raises BlockingIOError where another run has it; ``what`` is what the message for those who come too late calls it.
 
     Examples
     --------

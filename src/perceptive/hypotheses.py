@@ -12,18 +12,10 @@ if TYPE_CHECKING:
 
 
 class Hypothesis(NamedTuple):
-    """A way to predict from a run.
+    """A way to predict from a run."""
 
-    Attributes
-    ----------
-    meaning : str
-        In a sentence.
-    needs_journal : bool
-        Whether it can only be had from the journal of all updates.
-    """
-
-    meaning: str
-    needs_journal: bool
+    meaning: str  # in a sentence
+    needs_journal: bool  # whether it can only be had from the journal of all updates
 
 
 HYPOTHESES = {

@@ -80,19 +80,13 @@ class LinearParameters(Checked, LinearGroup, _Journal):
     """What a linear learner is: task, rule, hypothesis, and the conventions of the game."""
 
     def __post_init__(self) -> None:
-        rule = Parameter("rule", self.rule)
+        rule, mira, none = Parameter("rule", self.rule), Parameter("rule", "mira"), Parameter("cost", None)
         if self.delta and not RULES[self.rule].takes_delta:
             raise ParameterError(
                 "{} does not go with {}; choose another rule, or {}", "delta", rule, Parameter("delta", 0)
             )
         if self.cost is not None and self.rule != "mira":
-            raise ParameterError(
-                "{} does not go with {}; choose {}, or {}",
-                "cost",
-                rule,
-                Parameter("rule", "mira"),
-                Parameter("cost", None),
-            )
+            raise ParameterError("{} does not go with {}; choose {}, or {}", "cost", rule, mira, none)
         if self.cost is not None and self.multiclass != "joint":
             raise ParameterError("{} needs {}", "cost", Parameter("multiclass", "joint"))
         _check_margin(self)
@@ -109,14 +103,12 @@ class KernelParameters(Checked, DualGroup, _OfLearner):
         if self.budget is None:
             return
         hypothesis, forget = Parameter("hypothesis", self.hypothesis), Parameter("forget", self.forget)
-        last, projectron = Parameter("hypothesis", "last"), Parameter("forget", "projectron")
+        last, averaged = (Parameter("hypothesis", name) for name in ("last", "averaged"))
+        projectron, none = Parameter("forget", "projectron"), Parameter("budget", None)
         if HYPOTHESES[self.hypothesis].needs_journal or self.normalized:
+            wrong = Parameter("normalized", True) if self.normalized else hypothesis
             raise ParameterError(
-                "{} needs every v_k, which a budget forgets; choose {} or {}, or {}",
-                Parameter("normalized", True) if self.normalized else hypothesis,
-                last,
-                Parameter("hypothesis", "averaged"),
-                Parameter("budget", None),
+                "{} needs every v_k, which a budget forgets; choose {} or {}, or {}", wrong, last, averaged, none
             )
         if self.hypothesis == "averaged" and self.forget != "projectron":
             raise ParameterError(

@@ -9,28 +9,15 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Facts about a rule.
+    """Facts about a rule."""
 
-    Attributes
-    ----------
-    paper : str
-        Where it comes from.
-    theorem : str
-        Which bound a run is certified by (see `certificate`); empty where none is known.
-    takes_weights, takes_delta : bool
-        Whether sample weights and the Δ-trick are defined for it.
-    heeds : tuple of str
-        Which of the parameters learning_rate, margin, C and r it heeds.
-    needs_float64 : bool
-        Whether weights in float32 are too coarse for its steps: those of ROMMA meet two constraints that may nearly
-        contradict each other.
-    """
-
-    paper: str
-    theorem: str
-    takes_weights: bool = True
-    takes_delta: bool = True
-    heeds: tuple[str, ...] = ()
+    paper: str  # where it comes from
+    theorem: str  # which bound a run is certified by (see `certificate`); empty where none is known
+    takes_weights: bool = True  # whether sample weights are defined for it
+    takes_delta: bool = True  # whether the Δ-trick is
+    heeds: tuple[str, ...] = ()  # of the parameters learning_rate, margin, C and r
+    # Whether weights in float32 are too coarse for its steps: those of ROMMA meet two constraints that may nearly
+    # contradict each other.
     needs_float64: bool = False
 
 

@@ -32,15 +32,6 @@ _BEYOND = 64 * 6 + 3  # edges until one is 65 times as large, at least: there 1/
 class Bins:
     """Margins, each in a bin of its own or those that are nearly equal together.
 
-    Attributes
-    ----------
-    lows : array
-        The smallest margin of each bin, in rising order.
-    sums : array, 3 or 6 × bins
-        The number of margins, Σs and Σs²; then Σω, Σωs and Σωs² where a theorem weighs the examples.
-    exact : bool
-        Whether each margin has a bin of its own.
-
     Examples
     --------
     >>> s = np.array([-1.0, 0.5, 1.0, 1.001])
@@ -51,9 +42,9 @@ class Bins:
     (4.25, 4.25)
     """
 
-    lows: Floats
-    sums: Floats
-    exact: bool = True
+    lows: Floats  # the smallest margin of each bin, in rising order
+    sums: Floats  # 3 or 6 × bins: their number, Σs and Σs²; Σω, Σωs and Σωs² where a theorem weighs the examples
+    exact: bool = True  # whether each margin has a bin of its own
 
     @classmethod
     def of(cls, margins: Floats, weights: Floats | None = None) -> Bins:

@@ -275,26 +275,18 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     return replace(best, separable=any(c.separable for c in candidates))
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
-    """Of what each problem has, or none has."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
 def _add_up(made: list[Certificate]) -> Certificate:
     """One certificate for several binary problems."""
+    sums: dict[str, Any] = {}
+    for name in ("mistakes", "updates", "rounds", "bound", "weighted_updates", "weighted_mistakes", "weighted_rounds"):
+        known = [value for c in made if (value := getattr(c, name)) is not None]
+        sums[name] = sum(known) if known else None
     return replace(
         made[0],
-        mistakes=sum(c.mistakes for c in made),
-        updates=sum(c.updates for c in made),
-        rounds=sum(c.rounds for c in made),
-        bound=sum(c.bound for c in made),
+        **sums,
         radius=max(c.radius for c in made),
         margin=min(c.margin for c in made),
         deviation=math.sqrt(sum(c.deviation**2 for c in made)),
-        weighted_updates=_sum(c.weighted_updates for c in made),
-        weighted_mistakes=_sum(c.weighted_mistakes for c in made),
-        weighted_rounds=_sum(c.weighted_rounds for c in made),
         witness="each problem has its own",
         separable=all(c.separable for c in made),
         theorem=next((c.theorem for c in made if c.theorem != TRIVIAL), TRIVIAL),

@@ -15,28 +15,13 @@ Weigh = Callable[[Margins], Floats]
 
 
 class Collected:
-    """The margins of one problem.
-
-    Parameters
-    ----------
-    weigh : callable or None
-        What the theorem weighs each example by; None where by 1.
-
-    Attributes
-    ----------
-    zero_rows : int
-        Examples with δ = 0.
-    radius2 : float or None
-        The largest ‖δ‖² that the examples allow, where it is known.
-    weighted, certified : bool
-        Whether sample weights differ from 1; whether theorems speak of such examples.
-    """
+    """The margins of one problem."""
 
     def __init__(self, weigh: Weigh | None = None) -> None:
-        self.weigh = weigh
-        self.zero_rows = 0
-        self.radius2: float | None = None
-        self.weighted, self.certified = False, True
+        self.weigh = weigh  # what the theorem weighs each example by; None where by 1
+        self.zero_rows = 0  # examples with δ = 0
+        self.radius2: float | None = None  # the largest ‖δ‖² that the examples allow, where it is known
+        self.weighted, self.certified = False, True  # weights that are not 1; theorems that speak of such examples
         self._parts: list[Margins] = []  # those that wait to be put into bins
         self._bins: dict[str, Bins] = {}
         self._infinite: set[str] = set()

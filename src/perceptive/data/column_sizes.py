@@ -20,14 +20,8 @@ FEWEST = 64  # rows of others, however long
 def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     """What to say of columns that differ much in the root mean square of what is not 0; None of others.
 
-    Much is 10³, and 10² where both columns of an array are seldom 0 and the smaller one is not constant.
-
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Of more than 2¹⁵ entries some from all over are looked at, about so many.
-    names : sequence of str or None
-        Of the columns.
+    Much is 10³, and 10² where both columns of an array are seldom 0 and the smaller one is not constant. X is an array
+    or a CSR matrix; of more than 2¹⁵ entries some from all over are looked at, about so many.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,6 +169,14 @@ class Dataset(ABC):
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """What the examples are to a theorem, for one problem of the learner after the other; the `present` only."""
 
+    def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
+        """`margins` of some examples."""
+        mine = np.isin(np.flatnonzero(self.present), members)
+        for found in self.margins(problems):
+            parts = {name: getattr(found, name) for name in ("lengths2", "weights", "twins")}
+            some = {name: array[mine] for name, array in parts.items() if array is not None and len(array)}
+            yield replace(found, margins={name: margins[mine] for name, margins in found.margins.items()}, **some)
+
     @cached
     def n_played(self) -> int:
         """How many examples an epoch plays."""
@@ -250,16 +258,11 @@ class Dataset(ABC):
         """Go back to a snapshot."""
 
 
-@dataclass
 class Shard(Dataset):
     """Some examples of a dataset."""
 
-    whole: Dataset
-    members: Order
-    learner: Learner = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.learner = self.whole.learner
+    def __init__(self, whole: Dataset, members: Order) -> None:
+        self.whole, self.members, self.learner = whole, members, whole.learner
 
     def __len__(self) -> int:
         return len(self.members)
@@ -271,35 +274,15 @@ class Shard(Dataset):
         yield from (place[chunk] for chunk in self.whole.chunks(self.members[order]))
 
     def play(self, order: Order) -> None:
-        """Learn from these examples."""
         self.whole.play(self.members[order])
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Those that an epoch plays."""
         return self.whole.present[self.members]
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each."""
         return self.whole.hashes[self.members]
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """Those of the members."""
-        mine = np.zeros(len(self.whole), bool)
-        mine[self.members] = True
-        mine = mine[self.whole.present]
-
-        def take(array: Any) -> Any:
-            return None if array is None or not len(array) else array[mine]
-
-        for all_of_it in self.whole.margins(problems):
-            lengths2 = take(all_of_it.lengths2)
-            yield Margins(
-                {name: margins[mine] for name, margins in all_of_it.margins.items()},
-                np.zeros(0) if lengths2 is None else lengths2,
-                all_of_it.radius2,
-                take(all_of_it.weights),
-                take(all_of_it.twins),
-                all_of_it.certified,
-            )
+        return self.whole.margins_of(problems, self.members)

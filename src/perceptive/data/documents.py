@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.features import schemes
@@ -202,6 +202,23 @@ def spans_of(tokens: Sequence[Any], labels: Sequence[str], scheme: str) -> list[
     return [Span(tokens[begin].start, tokens[end - 1].end, kind) for begin, end, kind in found]
 
 
-def with_spans(document: Document, spans: list[Span]) -> Document:
-    """A document with other spans."""
-    return replace(document, spans=spans)
+class TextSpan(NamedTuple):
+    """A part of a text, and what it is: ``text[start:end]`` is its text."""
+
+    label: str
+    start: int
+    end: int
+    text: str
+
+
+def predict_spans(learner: Any, text: str, hypothesis: str | None = None) -> list[TextSpan]:
+    """What a tagger finds in a text, which is cut into sentences and tokens; offsets count code points."""
+    if not isinstance(text, str):
+        raise TypeError(f"text is of type {type(text).__name__!r}; give one string")
+    scheme = learner.given or learner.scheme
+    if scheme is None:
+        raise ValueError("the labels of this tagger do not mark segments; ask predict for labels of tokens")
+    sentences = split_sentences(text)
+    labels = learner.predict_many([list(map(str, sentence)) for sentence in sentences], hypothesis)
+    found = [span for some in map(spans_of, sentences, labels, [scheme] * len(labels)) for span in some]
+    return [TextSpan(label, start, end, text[start:end]) for start, end, label in found]

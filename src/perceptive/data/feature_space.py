@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.meeting import Meeting
 from perceptive.data.raw import LINES, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.features.hashing import HashKernel
@@ -308,17 +307,6 @@ class FeatureSpace:
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""
         return rows if self.places is None else self.places.find(rows)
-
-    def meeting(self, X: Any, first: bool) -> Meeting:
-        """Rows to learn from, within a `with` block. New names get their columns, and lose them again unless kept.
-
-        Parameters
-        ----------
-        X : examples
-        first : bool
-            Whether nothing was learned before, so that dicts may begin a vocabulary.
-        """
-        return Meeting(self, X, first)
 
     def widen(self, n_features: int) -> None:
         """Have at least so many columns."""

@@ -145,7 +145,8 @@ class LabelledRows(Dataset):
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """u·δ of each row, and ‖δ‖²; those of ovo have the rows of two classes only."""
-        lengths2 = self._lengths2()
+        p = self.learner.parameters
+        lengths2 = squared_lengths(self.rows, p.normalize) + self.learner.bias**2 + p.delta**2  # with the id feature
         return (self._margins_of(problem, lengths2) for problem in problems)
 
     def _margins_of(self, problem: Problem, lengths2: NDArray[np.float64]) -> Margins:
@@ -171,11 +172,6 @@ class LabelledRows(Dataset):
                 margins[name] = margins[name] * weights
         lengths2 = lengths2 if weights is None else lengths2 * weights**2
         return Margins(margins, lengths2, float(lengths2.max(initial=0.0)), weights)
-
-    def _lengths2(self) -> NDArray[np.float64]:
-        """‖x‖² of each row as the learner sees it, bias and id feature included."""
-        p = self.learner.parameters
-        return squared_lengths(self.rows, p.normalize) + self.learner.bias**2 + p.delta**2
 
 
 def margins_of(scores: NDArray[np.float64], targets: NDArray[np.integer[Any]], binary: bool) -> NDArray[np.float64]:

@@ -1,7 +1,9 @@
-"""`Meeting`: examples of which a feature space meets the names, and forgets them again where they are refused."""
+"""Examples of which a feature space meets the names, and forgets them again where they are refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from perceptive import _core
@@ -12,50 +14,34 @@ if TYPE_CHECKING:
     from perceptive.data.feature_space import FeatureSpace
 
 
-class Meeting:
-    """Examples of which a space meets the names: see `FeatureSpace.meeting`."""
+@contextmanager
+def meeting(space: FeatureSpace, X: Any, first: bool) -> Iterator[tuple[_core.Rows, Callable[[], None]]]:
+    """Rows to learn from. New names get their columns, and lose them again unless ``keep()``, which is given, too.
 
-    def __init__(self, space: FeatureSpace, X: Any, first: bool) -> None:
-        nameless = space.vocabulary is None and space.hasher is None and space.format is None
-        begins = first and nameless and is_dicts(X)
-        self._space, self._X, self._kept = space, X, False
-        self._vocabulary = Vocabulary() if begins else space.vocabulary
-        self._known = 0 if self._vocabulary is None else len(self._vocabulary)
-        self._places = space.placed
+    It is to be called when there is nothing left that may raise. ``first``: nothing was learned before, so that dicts
+    may begin a vocabulary.
+    """
+    nameless = space.vocabulary is None and space.hasher is None and space.format is None
+    vocabulary = Vocabulary() if first and nameless and is_dicts(X) else space.vocabulary
+    known, places, kept = 0 if vocabulary is None else len(vocabulary), space.placed, False
+    names = None if space.names is None else _core.InvertedIndex()
 
-    def __enter__(self) -> _core.Rows:
-        try:
-            self._rows = self._read()
-        except BaseException:
-            self._forget()
-            raise
-        return self._rows
+    def keep() -> None:
+        nonlocal kept
+        space.vocabulary, kept = vocabulary, True
+        space.widen(rows.d)
+        space.remember(names, columns)
 
-    def _read(self) -> _core.Rows:
-        space = self._space
-        self._names = None if space.names is None else _core.InvertedIndex()
-        X = space.named(space.raw_rows(self._X, self._names))
-        rows = as_rows(X, space.hasher or self._vocabulary, grow=True, fingerprint=True)
-        grows = self._vocabulary is not None or space.grows
+    try:
+        rows = as_rows(space.named(space.raw_rows(X, names)), space.hasher or vocabulary, grow=True, fingerprint=True)
+        grows = vocabulary is not None or space.grows
         if rows.n == 0 or (rows.d == 0 and not grows):
             raise ValueError(f"X has {rows.n} rows and {rows.d} feature(s); a minimum of 1 is required")
         space.check(rows.d, grows)
-        self._d = rows.d
-        self._columns = space.columns_of(self._X)
-        return rows if space.places is None else space.places.meet(rows)
-
-    def keep(self) -> None:
-        """The names are there to stay: to be called when there is nothing left that may raise."""
-        self._space.vocabulary, self._kept = self._vocabulary, True
-        self._space.widen(self._d)
-        self._space.remember(self._names, self._columns)
-
-    def __exit__(self, *_: object) -> None:
-        if not self._kept:
-            self._forget()
-
-    def _forget(self) -> None:
-        if self._vocabulary is not None:
-            self._vocabulary.forget(self._known)
-        if self._space.places is not None:
-            self._space.places.forget(self._places)
+        columns = space.columns_of(X)
+        yield rows if space.places is None else space.places.meet(rows), keep
+    finally:
+        if not kept and vocabulary is not None:
+            vocabulary.forget(known)
+        if not kept and space.places is not None:
+            space.places.forget(places)

@@ -132,20 +132,10 @@ def read_raw(
     dtype: Any,
     index: _core.InvertedIndex | None = None,
 ) -> Examples:
-    """Examples of raw input.
+    """Examples of raw input: texts, dicts, a frame, or rows with a value for each column.
 
-    Parameters
-    ----------
-    X : texts, dicts, a frame, or rows with a value for each column
-    format : FileFormat
-        How the model reads files.
-    idf : array of float32 or None
-        Of its texts.
-    columns : sequence of str
-        Those of the tables that it learned from, as far as it knows them.
-    dtype : float32 or float64
-    index : InvertedIndex or None
-        Takes the names of hashed features.
+    ``format`` and ``idf`` are those by which a model reads files, ``columns`` those of the tables that it learned from,
+    as far as it knows them; ``index`` takes the names of hashed features.
     """
     make, lines = _lines(X, format, columns)
     return _parsed(make(index is not None, idf), lines, np.dtype(dtype) == np.float32, index)

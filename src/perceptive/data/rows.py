@@ -59,19 +59,11 @@ def in_parts(n: int, n_classes: int) -> Iterator[slice]:
 def as_rows(
     X: Any, names: Vocabulary | HashKernel | None, *, grow: bool = False, fingerprint: bool = False
 ) -> _core.Rows:
-    """Check X and hand it to the core.
+    """Check X and hand it to the core: an array of two dimensions, a sparse matrix, dicts, or rows that were checked.
 
-    Parameters
-    ----------
-    X : array-like of two dimensions, SciPy sparse matrix, list of dicts, or rows that have been checked
-        Float32 and float64 arrays and CSR matrices are not copied. Unsorted CSR rows are sorted, and duplicates
-        summed, in a copy.
-    names : Vocabulary, HashKernel or None
-        Numbers the features of dicts.
-    grow : bool
-        Whether dicts may bring new features.
-    fingerprint : bool
-        Whether rows are hashed on the way.
+    Float32 and float64 arrays and CSR matrices are not copied. Unsorted CSR rows are sorted, and duplicates summed, in
+    a copy. ``names`` numbers the features of dicts, which may bring new ones (``grow``); rows are hashed on the way for
+    a ``fingerprint``.
     """
     if isinstance(X, _core.Rows):
         return X

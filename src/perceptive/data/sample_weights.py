@@ -22,14 +22,7 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
 def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[np.float64] | None:
     """Sample weights of n examples, as the core wants them; None where all are 1.
 
-    Parameters
-    ----------
-    given : array-like or None
-    n : int
-    rule : str
-        Rules with hard constraints take 0 and 1 only.
-    what : str
-        What an example is called.
+    Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called.
     """
     if given is None:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.dataset import Dataset, Margins, Order, Problem, Shard
+from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.token_values import plain
 from perceptive.errors import ExampleError, ExampleTypeError
 
@@ -29,15 +29,8 @@ class SentenceDataset(Dataset):
     The core counts rounds and adds up the fingerprint sentence by sentence, so an epoch that is broken off counts for
     what was played of it.
 
-    Parameters
-    ----------
-    learner : SequenceLearner
-    sentences : _core.Sentences
-        Encoded by the learner's model.
-    encode_one : callable
-        Encodes the sentence of a number by itself.
-    weights : array, optional
-        Sample weights; sentences of weight 0 are passed over.
+    The learner's model has encoded them; ``encode_one`` encodes that of a number by itself. Those of weight 0 are
+    passed over.
     """
 
     learner: SequenceLearner
@@ -116,20 +109,6 @@ class SentenceDataset(Dataset):
                 margins[name] = leads[leads != np.inf]
             yield Margins(margins, np.zeros(0), problem.radius2, certified=not self.sentences.partial)
 
-    def shard(self, i: int, n: int) -> SentenceShard:
-        part = super().shard(i, n)
-        assert isinstance(part, Shard)
-        return SentenceShard(self, part.members)
-
-
-class SentenceShard(Shard):
-    """Some sentences of a dataset."""
-
-    whole: SentenceDataset
-
-    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        return self.whole.margins_of(problems, self.members)
-
 
 # ---------------------------------------------------------------- as they are given
 
@@ -187,15 +166,9 @@ def featured(X: Sequence[Any], features: Features) -> list[list[dict[str, Any]]]
 
 
 def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> None:
-    """Say which token the core cannot read; for use where it has refused to.
+    """Say which token the core cannot read, where templates read so many columns; for use where it has refused to.
 
-    Parameters
-    ----------
-    X : list of sentences
-    n_columns : int
-        That templates read.
-    alike : bool
-        Whether all sentences have the columns of the first, not only all tokens those of their sentence.
+    ``alike``: whether all sentences have the columns of the first, not only all tokens those of their sentence.
     """
     width = None
     for i, sentence in enumerate(X):

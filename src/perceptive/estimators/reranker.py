@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.certificates import Certificate, certify
+from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
@@ -28,7 +29,6 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.state import State, number_or_nan, plain
 from perceptive.training.loop import History
 

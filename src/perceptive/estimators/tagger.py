@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
 from perceptive.certificates import Certificate, certify
+from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.errors import Parameter, ParameterError, renumbered
@@ -22,7 +23,6 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
 from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
 from perceptive.learners.sequence_state import is_preset, plain_template
-from perceptive.learners.text_spans import TextSpan, predict_spans
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,6 @@ Learn = Callable[[], None]
 RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
 
 
-class Forgetting(Protocol):
-    """A way to keep to a budget."""
-
-    budget: int
-
-    def added(self) -> None:
-        """Note a support that came while there was room."""
-
-    def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
-        """How example i of a block is learned though the budget is used up: see `Dual.within_budget`."""
-
-    def state(self) -> dict[str, Any] | None:
-        """What a model file must hold to go on forgetting as before."""
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
-
-
 class ForgetOne:
     """The oldest support (Dekel, Shalev-Shwartz & Singer 2008, without shrinking), or a random one
     (Cavallanti, Cesa-Bianchi & Gentile 2007), gives its place to the new one."""
@@ -47,10 +29,10 @@ class ForgetOne:
         self.next = 0  # places are filled in order, so the oldest is always the next one round
 
     def added(self) -> None:
-        """Nothing to note."""
+        """Note a support that came while there was room: here nothing is to be noted."""
 
     def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
-        """Replace one support."""
+        """How example i of a block is learned though the budget is used up (`Dual.within_budget`): one support goes."""
         x, others = block.take(slice(i, i + 1)), block.take(slice(i + 1, None))
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         lost = dual.K.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
@@ -128,6 +110,9 @@ class Projectron:
             dual.sums[:] += dual.rounds * spread
 
         return change[i + 1 :], learn
+
+
+Forgetting = ForgetOne | Projectron
 
 
 def forgetting(name: str, budget: int, seed: int) -> Forgetting:

@@ -155,15 +155,10 @@ def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> flo
 
 def clusters_of(templates: Templates | None) -> Clusters:
     """The clusters of words that templates have learned; templates that are still to be guessed have none."""
-    return (
-        []
-        if templates is None
-        else [
-            (column, dict(line.split("\t") for line in templates.dictionaries[name]))
-            for name, (_, column) in templates.clusters.items()
-            if name not in templates.unlearned
-        ]
-    )
+    if templates is None:
+        return []
+    known = [(name, column) for name, (_, column) in templates.clusters.items() if name not in templates.unlearned]
+    return [(column, dict(line.split("\t") for line in templates.dictionaries[name])) for name, column in known]
 
 
 def describe(
@@ -197,12 +192,10 @@ def describe(
                 names = [f"n {' '.join(around[i:j])}" for i, j in ((1, 3), (1, 4), (0, 4))]
             if piece not in shared:
                 key = (begin, before, after) if kind == OUTSIDE else piece
-                if key not in made:
-                    made[key] = (
-                        _of_token(columns[begin], before, after)
-                        if kind == OUTSIDE
-                        else _of_segment(x, columns, begin, end, kind)
-                    )
+                if key not in made and kind == OUTSIDE:
+                    made[key] = _of_token(columns[begin], before, after)
+                elif key not in made:
+                    made[key] = _of_segment(x, columns, begin, end, kind)
                 names += made[key]
             for name in names:
                 row[name] = row.get(name, 0.0) + 1.0
@@ -282,11 +275,7 @@ def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
     return ("S", *nodes, *words[at:])
 
 
-def _tags(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(labels)
-
-
-STRUCTURES: dict[str, Structure] = {"tree": to_tree, "tags": _tags}
+STRUCTURES: dict[str, Structure] = {"tree": to_tree, "tags": lambda x, labels: tuple(labels)}
 
 
 def shape(word: str) -> str:
@@ -329,12 +318,8 @@ def _of_segment(x: Sequence[Any], columns: list[list[str]], begin: int, end: int
     for c in range(len(columns[begin])):
         outer = [*("^" * 2), *(row[c] for row in columns), *("$" * 2)]
         inside = outer[begin + 2 : end + 2]
-        first, last, (left, before), (after, right) = (
-            inside[0],
-            inside[-1],
-            outer[begin : begin + 2],
-            outer[end + 2 : end + 4],
-        )
+        (left, before), (after, right) = outer[begin : begin + 2], outer[end + 2 : end + 4]
+        first, last = inside[0], inside[-1]
         names += [
             f"{kind} {c} {what}"
             for what in (

@@ -39,16 +39,11 @@ def of_run(vector: WeightVector, hypothesis: str) -> CompactVector:
     scale, (clock, total), kind = vector.run.scale, vector.average_clock(), vector.dtype.type
     z_bias, sum_bias = vector.biases["z_bias"], vector.biases["sum_bias"]
 
-    def last(of: Arrays) -> NDArray[Any]:
-        found: NDArray[Any] = of["z"] * kind(scale)
-        return found
-
-    def averaged(of: Arrays) -> NDArray[Any]:
-        found: NDArray[Any] = ((clock * of["z"].astype(np.float64) - of["sum"]) / total).astype(kind)
-        return found
+    def averaged(of: Arrays) -> Any:
+        return ((clock * of["z"].astype(np.float64) - of["sum"]) / total).astype(kind)
 
     shape = vector.n_features, vector.stride
     with np.errstate(over="ignore", invalid="ignore"):
         if hypothesis == "last":
-            return vector.weights.combined(*shape, last), z_bias * scale
+            return vector.weights.combined(*shape, lambda of: of["z"] * kind(scale)), z_bias * scale
         return vector.weights.combined(*shape, averaged), (clock * z_bias - sum_bias) / total

@@ -21,13 +21,6 @@ class DeferredAverage:
 
     Every step is a multiple of a row, so its share of the average is one number, which waits for the row. Shards put
     off theirs to the end of the run, too; there each adds up its own, and these sums are added up in pairs.
-
-    Attributes
-    ----------
-    put_off : array or None
-        Shares that the shards of the present block put off.
-    settled : bool
-        Whether the average is up to date.
     """
 
     core: _core.LinearModel
@@ -36,8 +29,8 @@ class DeferredAverage:
     journal: Any
     n_classes: int
 
-    settled = True
-    put_off: NDArray[np.float64] | None = None
+    settled = True  # whether the average is up to date
+    put_off: NDArray[np.float64] | None = None  # shares that the shards of the present block put off
     _waiting: _core.Rows | None = None  # rows whose share of the average may wait
     _of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
     _sums: Callable[[], Any] | None = None  # what shards have put off, added up
@@ -73,12 +66,8 @@ class DeferredAverage:
     def divide(self, defer: bool, sums: Callable[[], Any] | None = None) -> None:
         """Make ready for shards of the rows, played by replicas.
 
-        Parameters
-        ----------
-        defer : bool
-            Whether their averages wait with that of the vector, if it does.
-        sums : callable or None
-            What is to be added up in the end, as the shards do: the sum of theirs.
+        With ``defer`` their averages wait with that of the vector, if it does; ``sums`` gives in the end what they have
+        put off, added up as the shards do.
         """
         pending = self.pending
         if not (defer and pending is not None and pending.shape[1] == self.n_classes):

@@ -15,15 +15,7 @@ from perceptive.state import Arrays
 
 
 class DenseWeights:
-    """z, and where they are wanted the average's sum and AROW's sigma, with room for more features and classes.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Which of z, sum and sigma there are.
-    n_features, stride : int
-        The room that there is.
-    """
+    """z, and the average's sum and AROW's sigma where ``names`` has them, with room for more features and classes."""
 
     def __init__(self, names: Sequence[str], dtype: Any, n_features: int, stride: int) -> None:
         shape = n_features, stride

@@ -29,17 +29,8 @@ JOURNAL = {"slot": np.int64, "gain": np.int64, "loss": np.int64, "step": float, 
 class Dual:
     """v = Σ_i α_i φ(x_i) for one output (two classes) or one per class.
 
-    Attributes
-    ----------
-    K : KernelValues
-        K + b², in the precision of the model.
-    held : Supports
-        What was learned from; ``supports``, ``ids`` and ``slot_of`` are its own.
-    alpha : array of shape (n_supports, n_outputs)
-        Signed coefficients.
-    journals : list of _core.DualJournal
-        One per problem: one in all, or one per class for ``multiclass="ovr"``. The numbers of updates, their largest
-        ‖δ‖² (``radius2``), mistakes and ``criterion`` are also per problem.
+    There is one problem in all, or one per class for ``multiclass="ovr"``: journals, the numbers of updates (``made``),
+    their largest ‖δ‖² (``radius2``), mistakes and ``criterion`` are per problem.
     """
 
     def __init__(
@@ -47,8 +38,8 @@ class Dual:
     ) -> None:
         self.kernel, self.task, self.parameters = kernel, task, parameters
         self.n_outputs = n_outputs
-        self.K = KernelValues(kernel, parameters.dtype, parameters.bias)
-        self.held = Supports(by_content=not parameters.delta)
+        self.K = KernelValues(kernel, parameters.dtype, parameters.bias)  # K + b², in the precision of the model
+        self.held = Supports(by_content=not parameters.delta)  # what was learned from
         self._alpha, self._sums = np.zeros((0, n_outputs)), np.zeros((0, n_outputs))
         self.initial: Floats | None = None
         problems = n_outputs if task == "ovr" else 1
@@ -89,12 +80,12 @@ class Dual:
     def _prepare_play(self) -> None:
         p = self.parameters
         self._player = _core.DualPlayer(self.task, p.rule, p.learning_rate, p.margin, p.C, p.ties == "positive")
-        self._step = np.zeros(self.n_outputs)
+        self.step = np.zeros(self.n_outputs)  # what the example that `scan` found adds to the coefficients
         self._margin, self._tau = np.zeros(len(self.journals)), np.zeros(len(self.journals))
 
     def __getstate__(self) -> dict[str, Any]:
         # What `scan` writes to is no part of it, and is written while others copy it.
-        scratch = ("_player", "_step", "_margin", "_tau")
+        scratch = ("_player", "step", "_margin", "_tau")
         state = {name: value for name, value in self.__dict__.items() if name not in scratch}
         return {**state, "_predictor": None}
 
@@ -147,13 +138,13 @@ class Dual:
     ) -> tuple[int, Counts]:
         """Play on to the next example that is learned from; its steps are then in ``step``. Counts on from counts."""
         found, rounds = self._player.scan(
-            scores, targets, q, weights, begin, self._step, self._margin, self._tau, counts.mistakes, counts.criterion
+            scores, targets, q, weights, begin, self.step, self._margin, self._tau, counts.mistakes, counts.criterion
         )
         return int(found), counts._replace(rounds=counts.rounds + rounds)
 
     def found(self, row: int, counts: Counts) -> Updates:
         """What `scan` found, as a batch of one."""
-        one = (self._step, self._margin, self._tau)
+        one = (self.step, self._margin, self._tau)
         return Updates(np.array([row]), np.array([counts.rounds]), *(part[None, :].copy() for part in one))
 
     def play(
@@ -169,18 +160,13 @@ class Dual:
         """Play a block whose own kernel values are in ``table``. Counts on from counts."""
         row, at, step, margin, tau, rounds = self._player.play(
             scores, table, targets, q, weights, whole,
-            self._step, self._margin, self._tau, counts.mistakes, counts.criterion,
+            self.step, self._margin, self._tau, counts.mistakes, counts.criterion,
         )  # fmt: skip
         at += counts.rounds
         shape = (len(row), len(self.journals))
         steps = step.reshape(len(row), self.n_outputs)
         updates = Updates(row, at, steps, margin.reshape(shape), tau.reshape(shape))
         return updates, counts._replace(rounds=counts.rounds + rounds)
-
-    @property
-    def step(self) -> Floats:
-        """What the example that `scan` found adds to the coefficients, per output."""
-        return self._step
 
     def learn(
         self,
@@ -231,7 +217,7 @@ class Dual:
     def within_budget(self, block: Any, i: int, number: int) -> tuple[Floats, Learn]:
         """What `scan` found, within a budget: the change in the scores of those after it, and what learns it then."""
         assert self.forgetting is not None
-        step, x = self._step.copy(), block.take(slice(i, i + 1))
+        step, x = self.step.copy(), block.take(slice(i, i + 1))
         slot = self.held.find(x, number)
         if slot is None and len(self) >= self.forgetting.budget:
             return self.forgetting.make_room(self, block, i, number, step)

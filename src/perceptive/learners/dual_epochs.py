@@ -62,27 +62,11 @@ class CoefficientChanges:
 
 
 class DualEpochs:
-    """Examples that a dual plays once or several times.
-
-    Parameters
-    ----------
-    dual : Dual
-    lock : Lock
-        Of its learner.
-    X : prepared examples
-    weights : array or None
-    several : bool
-        Whether there may be more than one epoch.
-
-    Attributes
-    ----------
-    first_id : int
-        Number of the first example; an example that errs again in a later epoch is the same support.
-    """
+    """Prepared examples that a dual plays once, or perhaps several times; the lock is that of its learner."""
 
     def __init__(self, dual: Dual, lock: _core.Lock, X: Any, weights: Floats | None, several: bool) -> None:
         self.dual, self.lock, self.X, self.weights = dual, lock, X, weights
-        self.first_id = 0
+        self.first_id = 0  # of the first example: one that errs again in a later epoch is the same support
         self.q = _squared_lengths(dual, X)
         self.several = several and dual.forgetting is None
         self._columns: dict[int, NDArray[Any]] = {}

@@ -18,10 +18,9 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
-from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED
-from perceptive.learners.recorded import Recorded
+from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 
@@ -30,18 +29,7 @@ WITNESSES = ("last", "averaged", "best")
 
 
 class DualLearner(Recorded, ABC):
-    """A learner that remembers its mistakes, and whose kernel compares new examples with them.
-
-    Attributes
-    ----------
-    asked_kernel, kernel : Kernel
-        As it was given, and as it is used: "scale" replaced by a number.
-    dual : Dual or None
-    space : FeatureSpace
-        How files become rows, where it learned from files, and how many columns these have.
-    seen : int
-        Examples so far, which numbers them.
-    """
+    """A learner that remembers its mistakes, and whose kernel compares new examples with them."""
 
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
@@ -50,11 +38,11 @@ class DualLearner(Recorded, ABC):
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
-        self.asked_kernel = as_kernel(parameters.kernel)
-        self.kernel: Kernel = self.asked_kernel
+        self.asked_kernel = as_kernel(parameters.kernel)  # as it was given
+        self.kernel: Kernel = self.asked_kernel  # as it is used: "scale" replaced by a number
         self.dual: Dual | None = None
-        self.space = FeatureSpace()
-        self.seen = 0
+        self.space = FeatureSpace()  # how files become rows, where it learned from files
+        self.seen = 0  # examples so far, which numbers them
 
     n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
@@ -180,15 +168,12 @@ class DualLearner(Recorded, ABC):
         for c, journal in enumerate(dual.journals):
             mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
             problem = Problem(
-                rule=p.rule,
+                **rule_facts(p),
                 rounds=dual.rounds,
                 mistakes=int(dual.mistakes[c]),
                 updates=int(dual.made[c]),
                 radius2=float(dual.radius2[c]),
                 witnesses={} if dual.forgetting is not None else _witnesses(dual, mine),
-                learning_rate=p.learning_rate,
-                margin=p.margin,
-                C=p.C,
                 delta=p.delta,
                 key=c,
                 start_length=None if dual.initial is None else math.sqrt(max(0.0, float(journal.length2[0]))),

@@ -17,6 +17,11 @@ def parameter_facts(parameters: Any) -> dict[str, Any]:
     return {name: getattr(parameters, name) for name in names}
 
 
+def rule_facts(parameters: Any) -> dict[str, Any]:
+    """What theorems ask of the rule."""
+    return {name: getattr(parameters, name) for name in ("rule", "learning_rate", "margin", "C")}
+
+
 def space_facts(space: FeatureSpace, parameters: Any) -> dict[str, Any]:
     """How features become columns."""
     format, names = space.format, space.names

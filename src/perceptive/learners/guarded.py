@@ -1,4 +1,4 @@
-"""`Guarded`: what makes a learner safe with several threads, and with Ctrl-C.
+"""`Guarded`: what makes a learner safe with several threads, and with Ctrl-C; `Recorded`: what its datasets note in it.
 
 One thread learns at a time; others predict, save and copy meanwhile, between two of its steps. A step that changes the
 model is whole: no other thread sees it half done, and no signal handler breaks it off.
@@ -11,9 +11,21 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from perceptive import _core
+from perceptive.learners.forwarding import forwarded
+from perceptive.state import Meta, pair_or_none
 
 Answer = TypeVar("Answer")
 NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+
+
+def counter(name: str, doc: str) -> Any:
+    """A property of a learner that is a whole number which it has counted, as `Guarded._count` has it."""
+
+    def read(self: Guarded) -> int:
+        with self.lock.shared():
+            return int(self._count(name))
+
+    return property(read, doc=doc)
 
 
 class Guarded:
@@ -76,37 +88,47 @@ class Guarded:
         """Rounds, mistakes, updates, touched weights or the criterion so far; 0 before the first example."""
         raise NotImplementedError
 
-    def _counted(self, name: str) -> Any:
-        with self.lock.shared():
-            return self._count(name)
-
-    @property
-    def rounds(self) -> int:
-        """Examples played so far: rows, lists or sentences."""
-        return int(self._counted("rounds"))
-
-    @property
-    def mistakes(self) -> int:
-        """Examples that were answered wrongly when they were played."""
-        return int(self._counted("mistakes"))
-
-    @property
-    def updates(self) -> int:
-        """Updates so far."""
-        return int(self._counted("updates"))
-
-    @property
-    def touched(self) -> int:
-        """Weights written so far: grows with the updates, not with the dimension."""
-        return int(self._counted("touched"))
+    rounds: int = counter("rounds", "Examples played so far: rows, lists or sentences.")
+    mistakes: int = counter("mistakes", "Examples that were answered wrongly when they were played.")
+    updates: int = counter("updates", "Updates so far.")
+    touched: int = counter("touched", "Weights written so far: grows with the updates, not with the dimension.")
 
     @property
     def loss(self) -> float:
         """The perceptron criterion of the mistakes as they happened: Σ best rival − answer."""
-        return float(self._counted("criterion"))
+        return self.progress[2]
 
     @property
     def progress(self) -> tuple[int, int, float]:
         """Mistakes, updates and loss, all of one moment."""
         with self.lock.shared():
             return int(self._count("mistakes")), int(self._count("updates")), float(self._count("criterion"))
+
+
+class Recorded(Guarded):
+    """A guarded learner whose datasets write down in it what they play."""
+
+    tally: _core.Tally  # fingerprint of the examples, how many were played, their id features: one step changes all
+    first_epoch: tuple[int, int] | None  # rounds and mistakes, where training made more epochs
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        learner = super().__new__(cls)
+        learner.tally, learner.first_epoch = _core.Tally(), None
+        return learner
+
+    def record(self, fingerprint: int, played: int, ids: int) -> None:
+        self.tally.add(fingerprint, played, ids)
+
+    def recorded(self) -> Meta:
+        """What is recorded, as plain values."""
+        counts = {"fingerprint": str(self.fingerprint), "played": self.played, "ids": self.ids}
+        return {**counts, "first_pass": self.first_epoch}
+
+    def restore_recorded(self, meta: Meta) -> None:
+        self.fingerprint, self.played = int(meta["fingerprint"]), meta["played"]
+        self.ids = meta["ids"] if "ids" in meta else meta["seen"]  # older files of kernel classifiers lack ids
+        self.first_epoch = pair_or_none(meta.get("first_pass"))
+
+    fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")
+    played: int = forwarded("tally.played", "Examples recorded by datasets.")
+    ids: int = forwarded("tally.ids", "Id features that the Δ-trick has handed out.")

@@ -21,27 +21,38 @@ from perceptive.state import State, below
 
 if TYPE_CHECKING:
     from perceptive.learners.kernel import KernelLearner
+    from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 LOOKED_AT = "this dataset was made with grow=False, to be looked at; make it anew to learn from it"
 STALE = "the learner has changed since this dataset was made; make it anew"
 
 
-class KernelDataset(Dataset):
-    """Prepared examples with their labels.
+class DualDataset(Dataset):
+    """What datasets of the dual share: who plays them, and the numbers of their prepared examples X."""
 
-    Parameters
-    ----------
-    learner : KernelLearner
-    X : prepared examples
-    labels : Labels
-    weights : array or None
-    hashes : array
-        64 bits of each example.
-    dual : Dual or None
-        What plays them; None where they are only looked at.
-    epochs : int or None
-        As in `Learner.dataset`.
-    """
+    learner: KernelLearner | KernelRankingLearner
+    X: Any
+    _dual: Dual | None  # what plays them; None where they are only looked at
+    _first_id: int | None = None
+
+    @property
+    def first_id(self) -> int:
+        """Number of the first example; numbers are given when they are first needed."""
+        if self._first_id is None:
+            self._first_id = self.learner.seen
+            self.learner.seen += len(self.X)
+        return self._first_id
+
+    def _playing(self) -> Dual:
+        if self._dual is None:
+            raise ValueError(LOOKED_AT)
+        if self._dual is not self.learner.dual:
+            raise ValueError(STALE)
+        return self._dual
+
+
+class KernelDataset(DualDataset):
+    """Prepared examples with their labels and 64 bits of each; ``epochs`` are as in `Learner.dataset`."""
 
     def __init__(
         self,
@@ -55,10 +66,9 @@ class KernelDataset(Dataset):
     ) -> None:
         self.learner: KernelLearner = learner
         self.X, self.labels, self.weights = X, labels, weights
-        self._hashes, self._once = hashes, epochs is None
+        self._hashes, self._once, self._dual = hashes, epochs is None, dual
         several = epochs is not None and epochs > 1
         self._epochs = None if dual is None else DualEpochs(dual, learner.lock, X, weights, several)
-        self._first_id: int | None = None
         self._order: Order | None = None  # of an epoch of which nothing has been played
 
     def __len__(self) -> int:
@@ -69,14 +79,6 @@ class KernelDataset(Dataset):
         return example_hashes(self._hashes, self.labels.which, self.labels.values, self.weights)
 
     # ------------------------------------------------------------ playing
-
-    @property
-    def first_id(self) -> int:
-        """Number of the first example; numbers are given when they are first needed."""
-        if self._first_id is None:
-            self._first_id = self.learner.seen
-            self.learner.seen += len(self)
-        return self._first_id
 
     def chunks(self, order: Order) -> Iterator[Order]:
         """The order in blocks; where the examples are played only once, a new class begins a block."""
@@ -110,10 +112,8 @@ class KernelDataset(Dataset):
                 epochs.play(block, self._targets(block))
 
     def _playable(self) -> DualEpochs:
-        if self._epochs is None:
-            raise ValueError(LOOKED_AT)
-        if self._epochs.dual is not self.learner.dual:
-            raise ValueError(STALE)
+        self._playing()
+        assert self._epochs is not None
         return self._epochs
 
     def _arrivals(self, order: Order) -> list[tuple[int, int]]:

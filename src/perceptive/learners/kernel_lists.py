@@ -15,7 +15,7 @@ from perceptive.errors import overflowed
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Counts, Floats
-from perceptive.learners.kernel_dataset import LOOKED_AT, STALE
+from perceptive.learners.kernel_dataset import DualDataset
 from perceptive.learners.kernel_values import ROWS, tiles
 from perceptive.state import Arrays, State, array_of
 from perceptive.streams.lists import rows_of_lists
@@ -26,31 +26,15 @@ if TYPE_CHECKING:
 NO_LENGTH = 1e-12  # of the terms it is the sum of: a ‖δ‖² below is their rounding
 
 
-class KernelLists(ListDataset):
+class KernelLists(ListDataset, DualDataset):
     """Lists of prepared candidates.
 
     Blocks of lists are scored with the supports so far by one comparison of many with many; when a list is learned
     from, what that changes is added to the lists to come. Where kernel values are dear and there is room, they are kept
     between epochs, and so are the scores of all candidates.
 
-    Parameters
-    ----------
-    learner : KernelRankingLearner
-    X : prepared candidates
-    starts : array
-        Where each list begins, and where the last one ends.
-    grades : array
-        Of the candidates.
-    weights : array or None
-        Of the lists.
-    candidate_hashes : array
-        64 bits of each candidate.
-    dual : Dual or None
-        What plays them; None where they are only looked at.
-    epochs : int or None
-        As in `Learner.dataset`.
-    before : tuple
-        Kernel, dual and number of features of the learner before it made this dataset.
+    ``candidate_hashes`` are 64 bits of each candidate, ``epochs`` are as in `Learner.dataset`, and ``before`` are
+    kernel, dual and number of features of the learner before it made this dataset.
     """
 
     def __init__(
@@ -68,7 +52,6 @@ class KernelLists(ListDataset):
         super().__init__(learner, starts, grades, weights)
         self.learner: KernelRankingLearner = learner
         self.X, self._hashes, self._dual, self._before = X, candidate_hashes, dual, before
-        self._first_id: int | None = None
         self._ids = np.zeros(len(self))  # weights of the id features
         self._columns: dict[int, NDArray[Any]] | None = None  # kernel values that are kept
         self._made_with: dict[int, tuple[int, ...]] = {}  # which were made in one product: others round otherwise
@@ -84,14 +67,6 @@ class KernelLists(ListDataset):
         return self._hashes
 
     # ------------------------------------------------------------ playing
-
-    @property
-    def first_id(self) -> int:
-        """Number of the first candidate; numbers are given when they are first needed."""
-        if self._first_id is None:
-            self._first_id = self.learner.seen
-            self.learner.seen += len(self.X)
-        return self._first_id
 
     def chunks(self, order: Order) -> Iterator[Order]:
         sizes = np.diff(self.starts)[order]
@@ -116,13 +91,6 @@ class KernelLists(ListDataset):
                     learner.kernel, learner.dual, learner.n_features = self._before
             raise
 
-    def _playable(self) -> Dual:
-        if self._dual is None:
-            raise ValueError(LOOKED_AT)
-        if self._dual is not self.learner.dual:
-            raise ValueError(STALE)
-        return self._dual
-
     def play(self, order: Order) -> None:
         with self.learner.lock.learning():
             try:
@@ -132,7 +100,7 @@ class KernelLists(ListDataset):
                 raise
 
     def _play(self, order: Order) -> None:
-        lock, dual = self.learner.lock, self._playable()
+        lock, dual = self.learner.lock, self._playing()
         with lock.changing():
             first_id = self.first_id
         delta = dual.parameters.delta
@@ -182,7 +150,7 @@ class KernelLists(ListDataset):
 
     def _scored(self, X: Any) -> Floats:
         """Scores of candidates under all supports."""
-        dual = self._playable()
+        dual = self._playing()
         if dual.supports is None:
             return np.zeros(len(X))
         return np.ascontiguousarray(dual.K.weighted(X, dual.supports, dual.alpha)[:, 0])
@@ -192,7 +160,7 @@ class KernelLists(ListDataset):
         exact = in_double(one)
         q = size = 0.0
         for part in tiles(len(exact), len(exact)):
-            terms = shares[part, None] * shares * self._playable().kernel.compare(exact.take(part), exact)
+            terms = shares[part, None] * shares * self._playing().kernel.compare(exact.take(part), exact)
             q += float(terms.sum())
             size += float(np.abs(terms).sum())
         if not np.isfinite(q):
@@ -201,7 +169,7 @@ class KernelLists(ListDataset):
 
     def _compared(self, one: Any, others: Any) -> Floats:
         """K of others × one."""
-        dual = self._playable()
+        dual = self._playing()
         values = dual.K(others, one) if dual.kernel.one_way else dual.K(one, others).T
         return np.asarray(values, dtype=np.float64)
 
@@ -213,7 +181,7 @@ class KernelLists(ListDataset):
         new = tuple(i for i in missing if i not in self._made_with)
         self._made_with |= dict.fromkeys(new, new)
         for group in dict.fromkeys(self._made_with[i] for i in missing):
-            values = self._compared(self.X.take(np.array(group)), self.X).astype(self._playable().K.dtype)
+            values = self._compared(self.X.take(np.array(group)), self.X).astype(self._playing().K.dtype)
             self._columns |= {i: np.ascontiguousarray(values[:, j]) for j, i in enumerate(group)}
         for i, change in zip(rows.tolist(), step.tolist(), strict=True):
             self._scores += change * self._columns[i].astype(np.float64)
@@ -229,7 +197,7 @@ class KernelLists(ListDataset):
         return State({"first_id": self._first_id}, arrays)
 
     def restore(self, state: State) -> None:
-        self._playable()
+        self._playing()
         self._first_id = state.meta["first_id"]
         self._ids = np.array(array_of(state.arrays, "ids", float, (len(self),)))
         self._scores, self._made_with = None, {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 from perceptive import _core
@@ -14,7 +15,6 @@ from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
 from perceptive.features import schemes
-from perceptive.learners.label_numbers import different_labels, numbered, only_labels
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
@@ -85,7 +85,7 @@ class Labelling:
         different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
         y, more = self.encode(self.mended(y, whole), known)
-        said = only_labels(different_labels(y))
+        said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
         labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
@@ -227,15 +227,9 @@ class Labelling:
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
 
     def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
-        """Labels of the user's that predictions have to obey, as the core takes them.
+        """Labels of the user's that predictions have to obey, as the core takes them; those that are None are free.
 
-        Parameters
-        ----------
-        X : list of sentences
-        forced : list of label sequences, or None
-            Labels that are None are free.
-        within : list
-            The labels that the core knows, in order.
+        ``within`` are the labels that the core knows, in order.
         """
         if forced is None:
             return _core.Forced()
@@ -346,3 +340,30 @@ def _warn(y: Sequence[Sequence[Any]], scheme: str | None) -> None:
     if t is not None and scheme is not None:
         wrong = literal(f"{misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}")
         warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
+
+
+# ---------------------------------------------------------------- labels as the core takes them
+
+
+def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
+    try:
+        found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
+        found.pop(None, None)
+    except TypeError:
+        found = {}
+    if found and not any(label != label for label in found):
+        return found
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label is not None and (not isinstance(label, Hashable) or label != label):
+                raise ExampleError(f"{label!r} cannot be a label; give strings or whole numbers", i, t)
+    return found
+
+
+def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
+    """The number of each label and choice, as `core/sequence/choices.hpp` has them, and the labels of each choice."""
+    chosen = [one for one in said if isinstance(one, schemes.Choice)]
+    if not chosen:
+        return index, []
+    numbers = {one: -2 - i for i, one in enumerate(chosen)}
+    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]

@@ -25,6 +25,7 @@ from perceptive.data.labels import (
     check_lengths,
     in_order_of_labels,
 )
+from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
@@ -214,16 +215,16 @@ class LinearLearner(Mixable):
             weights = check_weights(weights, n, self.parameters.rule)
             if not self.vectors and self.space.hashed and not self.binary:
                 self.space.place_as_met()
-            meeting, space = self.space.meeting(X, first=not self.vectors), self.space
+            space, first = self.space, not self.vectors
             alone = space.vocabulary is not None or space.places is not None
-            with self.lock.exclusive() if alone else nullcontext(), meeting as rows:
+            with self.lock.exclusive() if alone else nullcontext(), meeting(space, X, first) as (rows, keep):
                 check_lengths(rows.n, n)
                 with self.lock.changing():
                     self.parameters = frozen(self.parameters, rows, weights, first=epochs is None)
                     self._open_vectors(max(space.placed, rows.d))
                     for vector in self.vectors.values():
                         vector.begin(rows, defer=epochs is not None)
-                    meeting.keep()
+                    keep()
         return LabelledRows(self, rows, labels, weights)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
@@ -255,11 +256,7 @@ class LinearLearner(Mixable):
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """The label of each row."""
-
-        def labels() -> list[Any]:
-            return [self.classes[i] for i in self.decisions(X, hypothesis)]
-
-        return self.asked(labels)
+        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
 
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """The number of the class of each row."""
@@ -276,11 +273,7 @@ class LinearLearner(Mixable):
 
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of many examples: one per row for two classes, else one per row and class."""
-
-        def scores() -> NDArray[np.float64]:
-            return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
-
-        return self.asked(scores)
+        return self.asked(lambda: self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis))
 
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of rows that its space has made."""

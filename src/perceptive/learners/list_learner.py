@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from perceptive.data.list_dataset import ListDataset
 from perceptive.data.lists import Lists, grades_of, lists_of
+from perceptive.learners.guarded import Recorded
 from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.recorded import Recorded
 
 
 class ListLearner(Recorded, ABC):

@@ -16,9 +16,9 @@ from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import overflowed
 from perceptive.learners.forwarding import forwarded
+from perceptive.learners.guarded import Recorded
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.pruning import check_prunable, prune_vectors
-from perceptive.learners.recorded import Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import State
 
@@ -26,19 +26,11 @@ NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
 class Mixable(Recorded):
-    """A recorded learner with a vector for each of its problems.
-
-    Attributes
-    ----------
-    space : FeatureSpace
-        How examples become rows.
-    vectors : dict
-        The `WeightVector` of each problem, by the classes that it is about.
-    """
+    """A recorded learner with a vector for each of its problems."""
 
     parameters: Any
-    space: FeatureSpace
-    vectors: dict[Any, WeightVector]
+    space: FeatureSpace  # how examples become rows
+    vectors: dict[Any, WeightVector]  # of each problem, by the classes that it is about
     _open = False  # as every vector is, those to come included
 
     n_features: int | None = forwarded("space.n_features", "Columns so far.")

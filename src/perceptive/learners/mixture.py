@@ -52,14 +52,9 @@ def weighted(run: _core.Progress) -> dict[str, Any]:
 
 
 class VectorMixture:
-    """What a replica of a vector has become, or several together; it has learned all that it is to.
+    """What the replica ``end`` of a vector has become, or several together; it has learned all that it is to.
 
-    Parameters
-    ----------
-    start, end : WeightVector
-        The vector, and its replica.
-    by_updates : bool
-        Whether ω is its updates, not 1.
+    ω is its updates (``by_updates``), or 1.
     """
 
     def __init__(self, start: WeightVector, end: WeightVector, by_updates: bool) -> None:
@@ -69,7 +64,8 @@ class VectorMixture:
         self.weighted_updates = self.weight * self.run.updates  # Σ ω_i k_i
         self.weighted_mistakes = self.weight * self.run.mistakes
         if end.dtype != start.dtype:  # it has made very many updates
-            end.have_type(start.dtype)
+            end.weights = end.weights.astype(start.dtype)
+            end.bind_again()
         before, after, self.at = _together(start, end)
         biases = [{name: one.biases[f"{name}_bias"] for name in end.weights.names} for one in (start, end)]
         for was, now in ((before, after), biases):

@@ -13,14 +13,13 @@ from perceptive.data.labelled_rows import ALL
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
-    from perceptive.learners.weight_vector import WeightVector
-
-Teaching = tuple[_core.Lock, _core.Tally, int]
-Names = tuple[dict[str, int], list[str], int, bool]
 
 
 def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None:
-    """Learn from a dict of a known class: whether it was a mistake; None if the short way cannot be gone."""
+    """Learn from a dict of a known class: whether it was a mistake; None if the short way cannot be gone.
+
+    Learns all, or nothing.
+    """
     vector, vocabulary = learner.vectors.get(ALL), learner.space.vocabulary
     if vector is None or vocabulary is None or learner.parameters.delta or learner.cost is not None:
         return None
@@ -34,28 +33,15 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
     label = hash_label(classes[target])
     if vector.binary:
         target = 1 if target else -1
-    names = (*vocabulary.names_met(), not learner.space.fixed)
-    x = learner.space.named([x])[0]
-    mistake = _learn_named(vector, (learner.lock, learner.tally, len(index)), names, x, target, label)
-    learner._open = learner._open or mistake is not None  # as the core has it
-    return mistake
-
-
-def _learn_named(
-    vector: WeightVector, learner: Teaching, names: Names, x: dict[str, Any], target: int, label: int
-) -> bool | None:
-    """Play one dict: whether it was a mistake, or None if the short way cannot be gone. Learns all, or nothing.
-
-    ``learner`` is its lock, its tally and the number of its classes; ``label`` is the hash of the label.
-    """
+    names, grows = vocabulary.names_met(), not learner.space.fixed and vector.initial is None
+    rest: Any = (learner.tally, len(index), *names, grows, learner.space.named([x])[0], target, label)
     vector.forget_vectors()
-    lock, tally, n_classes = learner
-    rest: Any = (*names[:3], names[3] and vector.initial is None, x, target, label)
-    played = _core.learn_named(lock, vector.core, tally, n_classes, *rest)
+    played = _core.learn_named(learner.lock, vector.core, *rest)
     if type(played) is int:
-        with lock.learning(), lock.changing():
-            vector.make_room(played)
-        played = _core.learn_named(lock, vector.core, tally, n_classes, *rest)
+        with learner.lock.learning(), learner.lock.changing():
+            vector.make_room(played)  # by another core, perhaps
+        played = _core.learn_named(learner.lock, vector.core, *rest)
+    learner._open = learner._open or type(played) is bool  # as the core has it
     return played if type(played) is bool else None
 
 

@@ -16,6 +16,7 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.list_dataset import RankedRows
 from perceptive.data.lists import candidates, check_grades, starts_of
+from perceptive.data.meeting import meeting
 from perceptive.data.sample_weights import check_weights
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.guarded import NOTHING_LEARNED
@@ -79,12 +80,12 @@ class RankingLearner(ListLearner, Mixable):
                 rows = self.space.whole_rows(X)
             return self._checked(rows, y, sizes, weights)
         with self.lock.learning():
-            meeting = self.space.meeting(X, first=not self.vectors)
-            with self.lock.exclusive() if self.space.vocabulary is not None else nullcontext(), meeting as rows:
+            alone, first = self.space.vocabulary is not None, not self.vectors
+            with self.lock.exclusive() if alone else nullcontext(), meeting(self.space, X, first) as (rows, keep):
                 dataset = self._checked(rows, y, sizes, weights)
                 with self.lock.changing():
                     self._open_vector(max(self.space.n_features or 0, rows.d)).begin(rows)
-                    meeting.keep()
+                    keep()
         return dataset
 
     def _open_vector(self, n_features: int) -> WeightVector:
@@ -151,19 +152,11 @@ class RankingLearner(ListLearner, Mixable):
     def state(self) -> State:
         """The whole state, as plain values and arrays."""
         with self.lock.exclusive():
-            return self._state()
-
-    def _state(self) -> State:
-        self.check_finite()
-        space = self.space.state()
-        vector = state_of_vector(self.vector) if self.vectors else State({}, {})
-        meta = {
-            **space.meta,
-            "parameters": plain_values(asdict(self.parameters)),
-            "problem": vector.meta or None,
-            **self.recorded(),
-        }
-        return State(meta, {**vector.arrays, **space.arrays})
+            self.check_finite()
+            space, parameters = self.space.state(), plain_values(asdict(self.parameters))
+            vector = state_of_vector(self.vector) if self.vectors else State({}, {})
+            meta = {**space.meta, "parameters": parameters, "problem": vector.meta or None, **self.recorded()}
+            return State(meta, {**vector.arrays, **space.arrays})
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:

@@ -33,7 +33,7 @@ from perceptive.learners.candidates import (
     graded_lists,
 )
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.label_numbers import different_labels
+from perceptive.learners.labelling import different_labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states, ranker_class
@@ -134,7 +134,8 @@ class RerankingLearner:
         X, y = self._checked(X, y)
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
         whole = epochs is not None or (not grow and not math.isnan(self.oracle))
-        lists = self.lists(X, y, weights) if whole else self._graded(X, y, self.tagger.k_best(X, self.k), whole)
+        proposed = self.cross_fitted(X, y, weights) if whole else self.tagger.k_best(X, self.k)
+        lists = self.graded(X, y, proposed, whole, self.in_segments(y))
         dataset = ranked_dataset(self.ranker, lists, lists.weights(weights), epochs=epochs, grow=grow)
         if grow and epochs is not None:
             self.oracle = lists.oracle
@@ -144,12 +145,6 @@ class RerankingLearner:
         X, y = self.tagger.check(X, y)
         different_labels(y)  # raises where one cannot be a label
         return X, y
-
-    def lists(
-        self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
-    ) -> CandidateLists:
-        """The candidates of a training set by cross-fitting, graded."""
-        return self._graded(*self._checked(X, y), self.cross_fitted(X, y, weights), whole=True)
 
     def cross_fitted(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
@@ -161,17 +156,14 @@ class RerankingLearner:
         X, y = self._checked(X, y)
         self.check_folds(y, weights)
         new_like(self.tagger).dataset(X, y, epochs=1)  # what cannot be read is told before anything is learned
-
-        def propose(fold: int) -> list[list[Candidate]]:
-            return self.propose(X, y, fold, weights)
-
         proposed: list[list[Candidate]] = [[] for _ in X]
         threads = min(self.threads, self.folds)
         with warnings.catch_warnings(), ThreadPoolExecutor(threads) as pool:
             warnings.simplefilter("ignore", ExampleWarning)  # said of all sentences before
             each = map if threads == 1 else pool.map  # Ctrl-C breaks into this thread at once
-            for fold, found in enumerate(each(propose, range(self.folds))):
-                proposed[fold :: self.folds] = found
+            found = each(lambda fold: self.propose(X, y, fold, weights), range(self.folds))
+            for fold, mine in enumerate(found):
+                proposed[fold :: self.folds] = mine
         return proposed
 
     def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
@@ -204,10 +196,6 @@ class RerankingLearner:
     def hashing(self) -> HashKernel | None:
         """How the features of candidates are hashed; None where they are not."""
         return hashing_of(self.ranker, self.remembers_names)
-
-    def _graded(self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], whole: bool) -> CandidateLists:
-        """``whole``: of a training set, without the lists in which no candidate is better."""
-        return self.graded(X, y, proposed, whole, self.in_segments(y))
 
     def graded(
         self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], only_telling: bool, in_segments: bool
@@ -329,35 +317,16 @@ class RerankingLearner:
     ids: int = forwarded("ranker.ids", "Id features that the Δ-trick has handed out.")
     first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
-    def compare(
-        self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None
-    ) -> Evaluation:
-        """What is right of what was predicted; see `SequenceLearner.compare`."""
-        return self.tagger.compare(truth, predicted, X)
-
-    def record(self, fingerprint: int, played: int, ids: int) -> None:
-        """Add to what the ranker's datasets have recorded."""
-        self.ranker.record(fingerprint, played, ids)
+    compare: Callable[..., Evaluation] = forwarded("tagger.compare", "What is right of what was predicted.")
+    record: Callable[[int, int, int], None] = forwarded("ranker.record", "Add to what its datasets have recorded.")
+    finish: Callable[[], None] = forwarded("ranker.finish", "Learning is over for now.")
+    snapshot: Callable[[], Any] = forwarded("ranker.snapshot", "Everything that learning changes, copied.")
+    restore: Callable[[Any], None] = forwarded("ranker.restore", "Go back to a snapshot.")
+    problems: Callable[..., Sequence[Problem]] = forwarded("ranker.problems", "The run as theorems see it.")
 
     def facts(self) -> dict[str, Any]:
         """A reranker is its ranker, and what it chooses among."""
         return {"k": self.k, "oracle": self.oracle, "classes": self.classes, **self.ranker.facts()}
-
-    def finish(self) -> None:
-        """Learning is over for now."""
-        self.ranker.finish()
-
-    def snapshot(self) -> Any:
-        """Everything that learning changes: the ranker, copied."""
-        return self.ranker.snapshot()
-
-    def restore(self, state: Any) -> None:
-        """Go back to a snapshot."""
-        self.ranker.restore(state)
-
-    def problems(self, witness: Any = None) -> Sequence[Problem]:
-        """The ranker's run as theorems see it."""
-        return self.ranker.problems(witness)
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""

@@ -12,7 +12,6 @@ from perceptive.data.token_values import Tokens, valued
 from perceptive.errors import ExampleError
 from perceptive.features.templates import Templates
 
-Force = Callable[[Sequence[Any], Sequence[Any] | None], _core.Forced]
 Ask = Callable[[list[Any], _core.Forced], Any]
 Made = TypeVar("Made")
 
@@ -28,11 +27,6 @@ class SentenceReader:
     templates: Templates
     learned: Tokens | None = None  # what the tokens have that were learned from
 
-    @property
-    def n_columns(self) -> int:
-        """How many columns the templates read."""
-        return self.templates.n_base
-
     def tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
         X = as_lists(X)
@@ -46,17 +40,17 @@ class SentenceReader:
         try:
             return encode(tokens)
         except (TypeError, ValueError):
-            check_tokens(tokens, self.n_columns, alike=True)
+            check_tokens(tokens, self.templates.n_base, alike=True)
             raise
 
-    def ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Any] | None, force: Force) -> Any:
-        """What the core says of sentences; ``force`` makes of labels to obey what the core takes."""
+    def ask(self, ask: Ask, X: Sequence[Any], force: Callable[[list[Any]], _core.Forced]) -> Any:
+        """What the core says of sentences; ``force`` gives the labels that they have to obey."""
         tokens = self.tokens(X)
-        wanted = force(tokens, forced)
+        wanted = force(tokens)
         try:
             return ask(tokens, wanted)
         except _core.SentenceError as error:
             raise ExampleError(**vars(error)) from None
         except (TypeError, ValueError):
-            check_tokens(tokens, self.n_columns, alike=False)
+            check_tokens(tokens, self.templates.n_base, alike=False)
             raise

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.templates import Templates
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.label_numbers import different_labels, numbered
-from perceptive.learners.labelling import Labelling, Labels
+from perceptive.learners.labelling import Labelling, Labels, different_labels, numbered
 from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.margins import lost_by_others, merged
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import (
-    NO_FEATURES,
-    check_labels_fit,
-    guess_preset,
-    new_model,
     opened_template,
-    tell_labels,
-    warn_of_labels,
 )
+from perceptive.learners.sequence_probabilities import lost_by_others, merged
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
 from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
-
-NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 
 
 class SequenceLearner(SequenceRun):
@@ -86,47 +74,6 @@ class SequenceLearner(SequenceRun):
         if labels is not None:
             self.meet_labels(labels)
 
-    # ------------------------------------------------------------ set-up
-
-    def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]:
-        """Templates of its own, and a model of them."""
-        templates = templates.copy()  # others may have them too, and segments add columns
-        return templates, self._new_model(templates)
-
-    def _new_model(self, templates: Templates) -> _core.SequenceModel:
-        """A model of these templates and of the labels there are, which has learned nothing."""
-        check_labels_fit(len(self.labels), templates)
-        model = new_model(templates, self.parameters)
-        if self.labels:
-            self._tell_labels(model, templates)
-        return model
-
-    def meet_labels(self, labels: Iterable[Any]) -> None:
-        """Make room for labels that are new, in the order given."""
-        with self.lock.learning():
-            new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
-            if not new:
-                return
-            check_labels_fit(len(self.labels) + len(new), self.templates)
-            with self.lock.changing():
-                self.labels = [*self.labels, *new]
-                self.index = {label: i for i, label in enumerate(self.labels)}
-                if self.model is not None:
-                    assert self.templates is not None
-                    self._tell_labels(self.model, self.templates)
-
-    def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
-        tell_labels(model, templates, self.labels, self.labelling)
-        self._vectors.clear()
-
-    scheme: str | None = forwarded("labelling.scheme", "The scheme that labels within keep to.")
-    given: str | None = forwarded("labelling.given", "The scheme of the user's labels, where those within differ.")
-
-    @property
-    def classes(self) -> Labels:
-        """The labels as the user knows them."""
-        return in_order_of_labels(dict.fromkeys(self.labelling.names(self.labels)))
-
     # ------------------------------------------------------------ learning
 
     def dataset(
@@ -167,32 +114,6 @@ class SequenceLearner(SequenceRun):
         self._keep(parts, every, X, whole)
         return dataset
 
-    def _settled(
-        self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
-    ) -> tuple[Parts, list[Any], Labels]:
-        """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
-        labelling, templates, model = replace(self.labelling), self.templates, self.model
-        within, labels = labelling.meet(y, self.labels, whole, classes)
-        if templates is None or model is None:
-            templates, model = self._opened(Templates.of(guess_preset(X, y)))
-        new = [label for label in labels if label not in self.index]
-        every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
-        if not every:
-            raise ValueError("no label is given: all are None; say some")
-        check_labels_fit(len(every), templates)
-        return (model, templates, labelling), within, every
-
-    def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None:
-        was, known, (model, templates, labelling) = self.labelling, len(self.labels), parts
-        with self.lock.changing():
-            self.model, self.templates, self.labelling = parts
-            self.tokens = self.tokens or Tokens.of(X)
-            self.meet_labels(every)
-            if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
-                self._tell_labels(model, templates)
-        if whole:
-            warn_of_labels(templates, self.labels)
-
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         """Sentences and labels as lists; raises where they do not fit each other or the scheme that is wanted."""
         X, y = paired(X, y)
@@ -212,11 +133,6 @@ class SequenceLearner(SequenceRun):
             return reader.encode(lambda tokens: model.encode(tokens, y, numbers, choices, min_count, longest), X)
 
         return SentenceDataset(self, encode(X, y, min_count), lambda i: encode([X[i]], [y[i]], 1), weights)
-
-    @property
-    def _readable(self) -> Templates:
-        """Its templates; before the first sentence, where they are to be guessed, some that any tokens fit."""
-        return Templates(NO_FEATURES) if self.templates is None else self.templates
 
     def compare(
         self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None
@@ -262,11 +178,6 @@ class SequenceLearner(SequenceRun):
         """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
 
     # ------------------------------------------------------------ predicting
-
-    def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
-        """What the core predicts by; None is the last vector."""
-        with self.lock.shared():
-            return self._vectors.of(self._able(), hypothesis or self.parameters.hypothesis)
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
         """The labels of a sentence."""
@@ -342,37 +253,11 @@ class SequenceLearner(SequenceRun):
             unary, edges = self._ask(lambda X, _: core.trellis(X, n, vector), [x])
         return unary.reshape(len(x), n), edges.reshape(max(0, len(x) - 1), n, n)
 
-    def _able(self) -> _core.SequenceModel:
-        """The model, where it can predict; before the first sentence one with v₀ = 0."""
-        if not self.labels:
-            raise ValueError(NO_LABELS)
-        return self._opened(self._readable)[1] if self.model is None else self.model
-
     def _ask(self, ask: Ask, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None = None) -> Any:
-        return SentenceReader(self.features, self._readable, self.tokens).ask(
-            ask, X, forced, lambda X, forced: self.labelling.forced(X, forced, self.labels)
-        )
+        reader = SentenceReader(self.features, self._readable, self.tokens)
+        return reader.ask(ask, X, lambda tokens: self.labelling.forced(tokens, forced, self.labels))
 
     # ------------------------------------------------------------ the model as a whole
-
-    def snapshot(self) -> tuple[dict[str, Any], int]:
-        """Everything that learning changes: the arrays, and the fingerprint of what was played."""
-        with self.lock.shared():
-            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
-            return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
-
-    def restore(self, state: tuple[dict[str, Any], int]) -> None:
-        """Go back to a snapshot."""
-        with self.lock.learning():
-            model = self._new_model(self._readable)
-            arrays, model.fingerprint = state
-            try:
-                model.restore(arrays)
-            except RuntimeError:  # a cast of the core's
-                raise ValueError("an array is of another type than it should be") from None
-            with self.lock.changing():
-                self.model, self.played_rows = model, None
-                self._vectors.clear()
 
     def state(self) -> State:
         """The whole state, as plain values and arrays."""

@@ -1,9 +1,9 @@
-"""The model of a tagger: what it has counted, what theorems see, its weights by name, and its replicas."""
+"""The model of a tagger: templates and labels, what it has counted, what theorems see, weights by name, replicas."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,24 +11,35 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Problem
+from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import Features
 from perceptive.data.token_values import Tokens
 from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
 from perceptive.features.templates import Templates
-from perceptive.learners.facts import parameter_facts
-from perceptive.learners.guarded import NOTHING_LEARNED, Guarded
+from perceptive.learners.facts import parameter_facts, rule_facts
+from perceptive.learners.forwarding import forwarded
+from perceptive.learners.guarded import NOTHING_LEARNED, Guarded, counter
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.mixture import weighted
 from perceptive.learners.named_functions import name_of
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import SentenceReader
+from perceptive.learners.sequence_model import (
+    NO_FEATURES,
+    check_labels_fit,
+    guess_preset,
+    new_model,
+    tell_labels,
+    warn_of_labels,
+)
 from perceptive.learners.sequence_state import state_of
 from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Arrays, State
 
 Parts = tuple[_core.SequenceModel, Templates, Labelling]
+NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 RAW, SEGMENT_IN = -1, -5  # of core/sequence/sentences.hpp
 SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
@@ -41,6 +52,7 @@ class SequenceRun(Guarded):
     model: _core.SequenceModel | None
     templates: Templates | None
     labels: Labels
+    index: dict[Any, int]
     labelling: Labelling
     label_column: int | str | None
     features: Features | None
@@ -48,33 +60,51 @@ class SequenceRun(Guarded):
     _vectors: Vectors
     played_rows: _core.SentenceRows | None = None  # of the sentences that were played last, up to date
 
+    # ------------------------------------------------------------ set-up
+
+    def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]:
+        """Templates of its own, and a model of them."""
+        templates = templates.copy()  # others may have them too, and segments add columns
+        return templates, self._new_model(templates)
+
+    def _new_model(self, templates: Templates) -> _core.SequenceModel:
+        """A model of these templates and of the labels there are, which has learned nothing."""
+        check_labels_fit(len(self.labels), templates)
+        model = new_model(templates, self.parameters)
+        if self.labels:
+            self._tell_labels(model, templates)
+        return model
+
+    def meet_labels(self, labels: Iterable[Any]) -> None:
+        """Make room for labels that are new, in the order given."""
+        with self.lock.learning():
+            new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
+            if not new:
+                return
+            check_labels_fit(len(self.labels) + len(new), self.templates)
+            with self.lock.changing():
+                self.labels = [*self.labels, *new]
+                self.index = {label: i for i, label in enumerate(self.labels)}
+                if self.model is not None:
+                    assert self.templates is not None
+                    self._tell_labels(self.model, self.templates)
+
+    def _tell_labels(self, model: _core.SequenceModel, templates: Templates) -> None:
+        tell_labels(model, templates, self.labels, self.labelling)
+        self._vectors.clear()
+
+    scheme: str | None = forwarded("labelling.scheme", "The scheme that labels within keep to.")
+    given: str | None = forwarded("labelling.given", "The scheme of the user's labels, where those within differ.")
+
     @property
-    @abstractmethod
     def classes(self) -> Labels:
         """The labels as the user knows them."""
+        return in_order_of_labels(dict.fromkeys(self.labelling.names(self.labels)))
 
     @property
-    @abstractmethod
-    def _readable(self) -> Templates: ...
-
-    @abstractmethod
-    def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
-        """What the core predicts by; None is the last vector."""
-
-    @abstractmethod
-    def restore(self, state: Any) -> None:
-        """Go back to a snapshot."""
-
-    @abstractmethod
-    def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]: ...
-
-    @abstractmethod
-    def _settled(
-        self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
-    ) -> tuple[Parts, list[Any], Labels]: ...
-
-    @abstractmethod
-    def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None: ...
+    def _readable(self) -> Templates:
+        """Its templates; before the first sentence, where they are to be guessed, some that any tokens fit."""
+        return Templates(NO_FEATURES) if self.templates is None else self.templates
 
     @property
     def core(self) -> _core.SequenceModel:
@@ -83,21 +113,75 @@ class SequenceRun(Guarded):
             raise ValueError(NOTHING_LEARNED)
         return self.model
 
+    def _settled(
+        self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
+    ) -> tuple[Parts, list[Any], Labels]:
+        """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
+        labelling, templates, model = replace(self.labelling), self.templates, self.model
+        within, labels = labelling.meet(y, self.labels, whole, classes)
+        if templates is None or model is None:
+            templates, model = self._opened(Templates.of(guess_preset(X, y)))
+        new = [label for label in labels if label not in self.index]
+        every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
+        if not every:
+            raise ValueError("no label is given: all are None; say some")
+        check_labels_fit(len(every), templates)
+        return (model, templates, labelling), within, every
+
+    def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None:
+        was, known, (model, templates, labelling) = self.labelling, len(self.labels), parts
+        with self.lock.changing():
+            self.model, self.templates, self.labelling = parts
+            self.tokens = self.tokens or Tokens.of(X)
+            self.meet_labels(every)
+            if (self.scheme, labelling.longest) != (was.scheme, was.longest) and len(self.labels) == known:
+                self._tell_labels(model, templates)
+        if whole:
+            warn_of_labels(templates, self.labels)
+
+    def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
+        """What the core predicts by; None is the last vector."""
+        with self.lock.shared():
+            return self._vectors.of(self._able(), hypothesis or self.parameters.hypothesis)
+
+    def _able(self) -> _core.SequenceModel:
+        """The model, where it can predict; before the first sentence one with v₀ = 0."""
+        if not self.labels:
+            raise ValueError(NO_LABELS)
+        return self._opened(self._readable)[1] if self.model is None else self.model
+
+    def snapshot(self) -> tuple[dict[str, Any], int]:
+        """Everything that learning changes: the arrays, and the fingerprint of what was played."""
+        with self.lock.shared():
+            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
+            return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
+
+    def restore(self, state: tuple[dict[str, Any], int]) -> None:
+        """Go back to a snapshot."""
+        with self.lock.learning():
+            model = self._new_model(self._readable)
+            arrays, model.fingerprint = state
+            try:
+                model.restore(arrays)
+            except RuntimeError:  # a cast of the core's
+                raise ValueError("an array is of another type than it should be") from None
+            with self.lock.changing():
+                self.model, self.played_rows = model, None
+                self._vectors.clear()
+
+    # ------------------------------------------------------------ what was counted
+
     def problems(self, witness: Any = None) -> list[Problem]:
         """The run as the theorem of the structured perceptron (Collins 2002) sees it: δ is Φ(x, y*) − Φ(x, ŷ)."""
         if witness is not None:
             raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
         with self.lock.shared():
-            return [self._problem()]
-
-    def _problem(self) -> Problem:
-        p, core = self.parameters, self.core
-        run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
-        rule: Any = {name: getattr(p, name) for name in ("rule", "learning_rate", "margin", "C")}
-        known = p.rule == "perceptron" and not p.hamming and not p.beam
-        mixed = weighted(core.run)
-        mixed.pop("weighted_mistakes", None)  # the theorem is about updates
-        return Problem(**run, **rule, witnesses=self._vectors.witnesses(core), certified=known, batch=p.batch, **mixed)
+            p, core = self.parameters, self.core
+            run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
+            known = p.rule == "perceptron" and not p.hamming and not p.beam
+            mixed = {**weighted(core.run), "certified": known, "batch": p.batch}
+            mixed.pop("weighted_mistakes", None)  # the theorem is about updates
+            return [Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)
@@ -108,10 +192,7 @@ class SequenceRun(Guarded):
     def record(self, fingerprint: int, played: int, ids: int) -> None:
         """Nothing is to be noted: the core counts what is played."""
 
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the sentences played so far."""
-        return int(self._counted("fingerprint"))
+    fingerprint: int = counter("fingerprint", "The sum of the hashes of the sentences played so far.")
 
     # ------------------------------------------------------------ weights
 
@@ -161,7 +242,12 @@ class SequenceRun(Guarded):
             state = self.core.state(None, 0.0)
         blob, ends = bytes(state["column0.blob"]), np.cumsum(state["column0.lengths"], dtype=np.int64).tolist()
         known = {blob[start:end] for start, end in zip([0, *ends], ends, strict=False)}
-        return [[not isinstance(one, dict) and _word(one).encode() not in known for one in x] for x in X]
+
+        def is_new(token: Any) -> bool:
+            word = token if isinstance(token, str) else str(token[0])
+            return word.encode() not in known
+
+        return [[not isinstance(token, dict) and is_new(token) for token in x] for x in X]
 
     # ------------------------------------------------------------ replicas, here and elsewhere
 
@@ -241,10 +327,6 @@ class SequenceRun(Guarded):
         replica: Any = self.replica()
         functions = {} if self.features is None else {name_of(self.features): self.features}
         return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
-
-
-def _word(token: Any) -> str:
-    return token if isinstance(token, str) else str(token[0])
 
 
 def _weight_name(

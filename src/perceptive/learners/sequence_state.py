@@ -38,7 +38,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
     parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
     model, fingerprint = learner.snapshot() if learned is None else learned
-    words = _dictionaries(templates)
+    words, own_function = _dictionaries(templates), learner.features is not None and p.template != "attributes"
     meta = {
         "parameters": {**parameters, "template": plain_template(p.template, learner)},
         "text": templates.text,
@@ -49,7 +49,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         "label_column": learner.label_column,
         "columns": list(learner.columns),
         "n_columns": learner.n_columns,
-        **({"function": {"function": name_of(learner.features)}} if _has_function(learner) else {}),
+        **({"function": {"function": name_of(learner.features)}} if own_function else {}),
         **({} if learner.tokens is None else {"tokens": learner.tokens.kind, "numbers": learner.tokens.numbers}),
         "fingerprint": str(fingerprint),
         "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
@@ -59,11 +59,6 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
     for i, (_, some) in enumerate(words):
         arrays[f"dictionary{i}"] = np.frombuffer("\n".join(some).encode(), np.uint8)
     return State(meta, arrays)
-
-
-def _has_function(learner: SequenceLearner) -> bool:
-    """Whether the features are made by a function of the user's, which a file knows by its name."""
-    return learner.features is not None and learner.parameters.template != "attributes"
 
 
 def parameters_from(state: State, functions: Mapping[str, Any]) -> Meta:

@@ -49,15 +49,7 @@ class Cells:
 
 
 class SparseWeights:
-    """z, and where they are wanted the average's sum and AROW's sigma; `DenseWeights` has the same methods.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Which of z, sum and sigma there are.
-    stride : int
-        Room for classes.
-    """
+    """z, and the average's sum and AROW's sigma where ``names`` has them; `DenseWeights` has the same methods."""
 
     def __init__(self, names: Sequence[str], dtype: Any, stride: int) -> None:
         self.names, self.dtype = tuple(names), np.dtype(dtype)

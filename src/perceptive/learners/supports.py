@@ -17,28 +17,14 @@ from perceptive.state import Arrays, State, array_of
 class Supports:
     """Examples that were learned from.
 
-    Parameters
-    ----------
-    by_content : bool
-        Whether equal examples are one support; not with the Δ-trick, where each example has its own id feature.
-
-    Attributes
-    ----------
-    examples : prepared examples or None
-    ids : list of int
-        Number of each support in the order of arrival.
-    slot_of : dict
-        From numbers of examples to supports; several numbers may share one.
+    Equal ones are one support ``by_content``; not with the Δ-trick, where each example has its own id feature.
     """
 
     def __init__(self, by_content: bool) -> None:
         self.by_content = by_content
-        self.examples: Any = None
-        self.ids: list[int] = []
-        self.slot_of: dict[int, int] = {}
-        self._forget_contents()
-
-    def _forget_contents(self) -> None:
+        self.examples: Any = None  # prepared
+        self.ids: list[int] = []  # number of each support in the order of arrival
+        self.slot_of: dict[int, int] = {}  # from numbers of examples to supports; several may share one
         self._contents: list[bytes | None] = []  # per support; shorter where they have not been asked for
         self._slot_of_content: dict[bytes, int] = {}
 

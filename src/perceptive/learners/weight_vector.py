@@ -132,11 +132,6 @@ class WeightVector(DeferredAverage):
 
     # ------------------------------------------------------------ learning
 
-    def have_type(self, dtype: np.dtype[Any]) -> None:
-        """Have weights of another type, as they are."""
-        self.weights = self.weights.astype(dtype)
-        self.bind_again()
-
     def _widen(self) -> None:
         """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
         self.settle()
@@ -316,17 +311,8 @@ class WeightVector(DeferredAverage):
             vectors[hypothesis] = vector
         return vector
 
-    def dots(self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, threads: int = 1) -> NDArray[np.float64]:
-        """w·x for each row and class."""
-        out = np.empty((rows.n, self.n_classes))
-        if isinstance(w, np.ndarray):
-            _core.linear_scores(rows, w, self.parameters.normalize, out, threads)
-        else:
-            w.dots("z", rows, self.parameters.normalize, out, threads)
-        return out
-
     def own_dots(self, rows: _core.Rows, name: str) -> NDArray[np.float64]:
-        """The same of z or of the sum, as they are."""
+        """w·x for each row and class, of z or of the sum, as they are."""
         self.weights.dots(name, rows, self.parameters.normalize, out := np.empty((rows.n, self.n_classes)))
         return out
 
@@ -334,7 +320,11 @@ class WeightVector(DeferredAverage):
         self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, bias: NDArray[np.float64], threads: int = 1
     ) -> NDArray[np.float64]:
         """Scores under any weights of this shape."""
-        scores = self.dots(rows, w, threads)
+        scores = np.empty((rows.n, self.n_classes))
+        if isinstance(w, np.ndarray):
+            _core.linear_scores(rows, w, self.parameters.normalize, scores, threads)
+        else:
+            w.dots("z", rows, self.parameters.normalize, scores, threads)
         scores += self.bias * bias
         return scores
 

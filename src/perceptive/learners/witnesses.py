@@ -15,6 +15,7 @@ from perceptive.data.labelled_rows import ALL
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.compact_vector import CompactVector, inner
+from perceptive.learners.facts import rule_facts
 from perceptive.learners.guarded import NOTHING_LEARNED
 from perceptive.learners.mixture import weighted
 from perceptive.learners.weight_vector import WeightVector
@@ -41,22 +42,11 @@ def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **
     found = {name: v.compact(name) for name, there in kept.items() if there and known}
     if given is not None:
         found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")), space)
-    return Problem(
-        rule=p.rule,
-        rounds=run.rounds,
-        mistakes=run.mistakes,
-        updates=run.updates,
-        radius2=run.radius2,
-        witnesses={name: _witness(v, vector) for name, vector in found.items()},
-        learning_rate=p.learning_rate,
-        margin=p.margin,
-        C=p.C,
-        delta=p.delta,
-        start_length=None if v.initial is None else _length(v.initial),
-        certified=p.cost is None,
-        **weighted(run),
-        **facts,
-    )
+    witnesses = {name: _witness(v, vector) for name, vector in found.items()}
+    start_length = None if v.initial is None else _length(v.initial)
+    counts = {name: getattr(run, name) for name in ("rounds", "mistakes", "updates", "radius2")}
+    facts |= {"delta": p.delta, "start_length": start_length, "certified": p.cost is None, **counts, **weighted(run)}
+    return Problem(**rule_facts(p), witnesses=witnesses, **facts)
 
 
 def _witness(v: WeightVector, vector: CompactVector) -> Witness:

@@ -227,7 +227,8 @@ def _of_kernel(value: Any) -> Any:
 
 def _of_kernel_value(value: Any) -> Any:
     if not isinstance(value, dict):
-        return one_of(None, True, False) if value is None or isinstance(value, bool) else _plain_kernel_value
+        plain = value is None or isinstance(value, bool | str) or any_number(value) is None
+        return lambda _: None if plain else "a plain value"
     if "kernel" in value:
         return Chosen(_of_kernel)
     if "array" in value:
@@ -237,10 +238,6 @@ def _of_kernel_value(value: Any) -> Any:
     if "slice" in value:
         return {"slice": (Maybe(whole(-MOST_COLUMNS)),) * 3}
     return {"function": text} if "function" in value else {"value": anything}
-
-
-def _plain_kernel_value(value: Any) -> str | None:
-    return None if text(value) is None or any_number(value) is None else "a plain value"
 
 
 KERNEL = Chosen(_of_kernel)
@@ -295,13 +292,13 @@ SEQUENCE: Record = {
 CANDIDATES = whole(2)
 
 
-def _of_ranker(value: Any) -> Any:
-    return KERNEL_RANKING if isinstance(value, dict) and "kernel" in value else RANKING
+def _one_of_rankers(linear: Record, kernel: Record) -> Chosen:
+    return Chosen(lambda value: kernel if isinstance(value, dict) and "kernel" in value else linear)
 
 
 RERANKING: Record = {
     "tagger": SEQUENCE,
-    "ranker": Chosen(_of_ranker),
+    "ranker": _one_of_rankers(RANKING, KERNEL_RANKING),
     "k": CANDIDATES,
     "folds": Optional(CANDIDATES),
     "target": Optional(one_of("f1", "exact")),
@@ -348,11 +345,10 @@ ESTIMATORS: dict[str, Record] = {
     "KernelRanker": {**KERNEL_RANKING, **ESTIMATOR, **ASKED},
     "SequenceTagger": {**SEQUENCE, **ESTIMATOR},
 }
-_RANKERS = {True: ESTIMATORS["KernelRanker"], False: ESTIMATORS["LinearRanker"]}
 ESTIMATORS["Reranker"] = {
     **RERANKING,
     "tagger": ESTIMATORS["SequenceTagger"],
-    "ranker": Chosen(lambda value: _RANKERS[isinstance(value, dict) and "kernel" in value]),
+    "ranker": _one_of_rankers(ESTIMATORS["LinearRanker"], ESTIMATORS["KernelRanker"]),
     "folds": CANDIDATES,
     "target": one_of("f1", "exact"),
 }

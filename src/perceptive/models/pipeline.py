@@ -18,23 +18,12 @@ NAMES = ("names.bucket", "names.offsets", "names.blob")
 
 
 class TextPipeline(NamedTuple):
-    """The parts of a pipeline.
+    """The parts of a pipeline."""
 
-    Attributes
-    ----------
-    steps : sequence of str
-        What the two steps are called.
-    features : TextFeatures
-    kind : str
-        Of the estimator.
-    state : State
-        Of the estimator.
-    """
-
-    steps: Sequence[str]
+    steps: Sequence[str]  # what the two steps are called
     features: TextFeatures
-    kind: str
-    state: State
+    kind: str  # of the estimator
+    state: State  # of the estimator
 
     def joined(self) -> State:
         """As one state."""

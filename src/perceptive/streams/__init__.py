@@ -79,12 +79,8 @@ class Stream:
     def to_learn_from(self, live: bool = False, nameless: bool = False) -> Stream:
         """The stream as a model learns from it: scaled and with names as asked, or as its format is by default.
 
-        Parameters
-        ----------
-        live : bool
-            Whether examples are to be learned from as they come, so that columns cannot be measured before.
-        nameless : bool
-            Whether they may come from a cache, which has no names of features.
+        ``live``: examples are learned from as they come, so that columns cannot be measured before. ``nameless``: they
+        may come from a cache, which has no names of features.
         """
         format, once = self.format, not all(map(repeatable, self.files))
         table, asked = format.name in NAMED_FEATURES, format.scale != "auto"

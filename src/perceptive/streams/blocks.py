@@ -151,7 +151,7 @@ def first_block(path: str, cut: Cut, live: bool = False) -> Iterator[Block]:
 
     One that is live has what is there as soon as it has a line.
     """
-    start = bytearray(peek(path, BLOCK) if live else _look_ahead(path, BLOCK))
+    start = bytearray(peek(path, BLOCK) if live else _unpacked(path, _once(path).peek(BLOCK), BLOCK)[:BLOCK])
     end = cut(start, len(start)) if live or len(start) >= BLOCK else 0
     end, begin = end or len(start), len(MARK) if start.startswith(MARK) else 0
     if end > begin:
@@ -289,11 +289,6 @@ def peek(path: str, size: int = 1 << 16, enough: Callable[[bytes], bool] = lambd
         with _plain(path) as file:
             return bytes(file.read(size))
     return _unpacked(path, _once(path).peek_some(size, enough), size)
-
-
-def _look_ahead(path: str, size: int) -> bytes:
-    """So many bytes of what comes but once, unpacked, which stay there to be read."""
-    return _unpacked(path, _once(path).peek(size), size)[:size]
 
 
 def _unpacked(path: str, start: bytes, size: int) -> bytes:

@@ -61,15 +61,7 @@ def writing() -> Iterator[None]:
 
 
 class Cache:
-    """Blocks of examples in a file.
-
-    Parameters
-    ----------
-    path : path or None
-        Where the file is kept; without one it has no name and goes with the process.
-    made_from : dict
-        `signature` of the source.
-    """
+    """Blocks of examples in a file, made from what has this `signature`; without a path it goes with the process."""
 
     def __init__(self, path: str | None, made_from: dict[str, Any]) -> None:
         self.path, self.made_from = path, made_from
@@ -241,17 +233,7 @@ class Cache:
 def open_or_lock(path: str, made_from: dict[str, Any], anew: bool) -> tuple[Cache | None, FileLock | None]:
     """The cache that was kept under a name, which any number of runs may read; else the right to write it.
 
-    Parameters
-    ----------
-    made_from : dict
-        `signature` of the source.
-    anew : bool
-        Whether it is to be written in any case.
-
-    Raises
-    ------
-    BlockingIOError
-        Where another run is writing it.
+    It is to be written in any case ``anew``. Raises BlockingIOError where another run is writing it.
     """
     kept = Cache.open(path, made_from)
     if kept is not None and not anew:

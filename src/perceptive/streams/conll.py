@@ -179,21 +179,15 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
             if row is not None:
                 rows.append(row)
                 continue
-            if not line.strip(" \t\r"):
+            blank, line, whole = not line.strip(" \t\r"), line.rstrip("\r"), line
+            marked = not blank and line[0] in "#-"  # may be no token
+            if blank or (marked and begins_document(line)):
                 if rows:
                     found.append(done(number))
                     rows, others, doubtful = [], [], []
-                elif others:
+                elif blank and others:
                     others.append((0, ""))
-                fresh = True
-                continue
-            line, whole = line.rstrip("\r"), line
-            marked = line[0] in "#-"  # may be no token
-            if marked and begins_document(line):
-                if rows:
-                    found.append(done(number))
-                    rows, others, doubtful = [], [], []
-                others.append((0, line))
+                others += [] if blank else [(0, line)]
                 fresh = True
                 continue
             if marked and line[0] == "#" and len(doubtful) == len(rows) and look.is_comment(line, fresh):

@@ -19,37 +19,18 @@ PART = 1 << 12  # rows that are copied at a time: the places of their entries ta
 
 @dataclass(frozen=True)
 class Examples:
-    """Some examples.
+    """Some examples."""
 
-    Attributes
-    ----------
-    labels : list
-        The different labels, numbers or words.
-    which : array of int32
-        Which of them each example has; -1 where it has none.
-    weight : array of float64 or None
-        Importance, where the format has it.
-    qid : array of int64 or None
-        Query of each example, -1 where it has none, where the format has it.
-    indptr, indices, data : arrays
-        The rows; indices rise strictly in each.
-    gaps : array of int64
-        Of a block as it was parsed: for each of its lines that holds no example, how many examples stand before it.
-    odd : list of tuples
-        Of a block as it was parsed: what is odd about its lines, how many of them it is true of, and where the first of
-        them is, as the core says where a line is broken.
-    codes : dict
-        Of a block as it was parsed: labels that are numbers and may be meant as words, such as 7, and how they are
-        written.
-    """
-
-    labels: list[Any]
-    which: NDArray[np.int32]
-    weight: NDArray[np.float64] | None
-    qid: NDArray[np.int64] | None
-    indptr: NDArray[Any]
-    indices: NDArray[np.int32]
+    labels: list[Any]  # different ones, numbers or words
+    which: NDArray[np.int32]  # of them each example has; -1 where it has none
+    weight: NDArray[np.float64] | None  # importance, where the format has it
+    qid: NDArray[np.int64] | None  # query of each example, -1 where it has none, where the format has it
+    indptr: NDArray[Any]  # of the rows
+    indices: NDArray[np.int32]  # which rise strictly in each
     data: NDArray[Any]
+    # Of a block as it was parsed: for each of its lines that holds no example, how many examples stand before it; what
+    # is odd about its lines, how many of them it is true of, and where the first of them is, as the core says where a
+    # line is broken; labels that are numbers and may be meant as words, such as 7, and how they are written.
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     odd: Sequence[tuple[str, int, tuple[int, int, int, str]]] = ()
     codes: Mapping[Any, str] = field(default_factory=dict)
@@ -69,17 +50,14 @@ class Examples:
         """Some of the examples, not copied but for their bounds; the last have the gaps behind them, too."""
         indptr = self.indptr[begin : end + 1]
         first, last = np.searchsorted(self.gaps, [begin, end + (end == len(self))])
+        rows, gaps = self._beside(slice(begin, end)), self.gaps[first:last] - begin
         entries = slice(indptr[0], indptr[-1])
-        return Examples(
-            self.labels,
-            self.which[begin:end],
-            None if self.weight is None else self.weight[begin:end],
-            None if self.qid is None else self.qid[begin:end],
-            indptr - indptr[0],
-            self.indices[entries],
-            self.data[entries],
-            self.gaps[first:last] - begin,
-        )
+        return Examples(*rows, indptr - indptr[0], self.indices[entries], self.data[entries], gaps)
+
+    def _beside(self, rows: slice | NDArray[np.int64]) -> tuple[list[Any], NDArray[np.int32], Any, Any]:
+        """Labels, which of them, weight and query of some examples."""
+        weight, qid = (None if array is None else array[rows] for array in (self.weight, self.qid))
+        return self.labels, self.which[rows], weight, qid
 
     def take(self, rows: NDArray[np.int64]) -> Examples:
         """Some of the examples, copied."""
@@ -92,15 +70,7 @@ class Examples:
             begin, end = indptr[i], indptr[min(i + PART, len(rows))]
             entries = np.arange(begin, end) + np.repeat(shift[i : i + PART], lengths[i : i + PART])
             indices[begin:end], data[begin:end] = self.indices[entries], self.data[entries]
-        return Examples(
-            self.labels,
-            self.which[rows],
-            None if self.weight is None else self.weight[rows],
-            None if self.qid is None else self.qid[rows],
-            indptr,
-            indices,
-            data,
-        )
+        return Examples(*self._beside(rows), indptr, indices, data)
 
     def narrow(self, n_features: int) -> Examples:
         """Without the entries of columns from ``n_features`` on."""

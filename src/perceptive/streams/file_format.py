@@ -333,32 +333,17 @@ class FileFormat:
 
     def _texts(self, idf: NDArray[np.float32] | None) -> _core.TextReading:
         text = self.text
-        return _core.TextReading(
-            text["words"] or (0, 0),
-            text["chars"] or (0, 0),
-            text["lowercase"],
-            text["weighting"],
-            text["normalize"],
-            self.bits or BITS,
-            self.hash_seed,
-            True,
-            idf if text["idf"] else None,
-        )
+        ngrams, kernel = (text["words"] or (0, 0), text["chars"] or (0, 0)), (self.bits or BITS, self.hash_seed, True)
+        how = text["lowercase"], text["weighting"], text["normalize"]
+        return _core.TextReading(*(*ngrams, *how, *kernel), idf if text["idf"] else None)
 
     def _features(self, remember: bool) -> _core.FeatureOptions | None:
         if self.bits is None:
             return None
         pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
-        kernel = self.bits, self.hash_seed, True, remember
-        return _core.FeatureOptions(
-            *kernel,
-            "all" in self.interactions,
-            pairs,
-            self._factors(),
-            self.missing == "indicator",
-            bool(self.apart),
-            self.words is not None,
-        )
+        kernel, products = (self.bits, self.hash_seed, True, remember), ("all" in self.interactions, pairs)
+        values = self.missing == "indicator", bool(self.apart), self.words is not None
+        return _core.FeatureOptions(*kernel, *products, self._factors(), *values)
 
     def _factors(self) -> list[tuple[str, float, float]]:
         return [] if self.scaling is None else self.scaling.factors

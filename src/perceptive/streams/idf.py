@@ -40,13 +40,7 @@ def unweighted(format: FileFormat) -> FileFormat:
 
 
 def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
-    """Read texts to count how many of them have each feature; of what comes but once, the first block.
-
-    Parameters
-    ----------
-    **options
-        Those of `parse`.
-    """
+    """Read texts to count how many of them have each feature; of what comes but once, the first block."""
     assert format.bits is not None
     n, df = 0, np.zeros(1 << format.bits, np.int32)
     for examples in parse(files, unweighted(format), np.dtype(np.float64), only_text=True, ahead=True, **options):

@@ -26,22 +26,11 @@ def read_json_lines(
     blank: bool = False,
     ahead: bool = False,
 ) -> Iterator[list[Line | None]]:
-    """The lines of a file, block by block; None where one is left out.
+    """The lines of a file, block by block; None where one is left out, or (with ``blank``) is blank.
 
-    Parameters
-    ----------
-    log : Log
-        Is told what was left out.
-    skip : bool
-        Whether a broken line is left out, or raises.
-    read : callable
-        Is given the JSON of a line and its place, and raises ValueError where it is not what it should be.
-    live : bool
-        Whether lines come as soon as they are there.
-    blank : bool
-        Whether blank lines are given as None, too.
-    ahead : bool
-        Whether the first block is all, and stays there to be read.
+    A broken line raises, or the log is told that it was left out (``skip``). ``read`` is given the JSON of a line and
+    its place, and raises ValueError where it is not what it should be. Lines may come as soon as they are there
+    (``live``); ``ahead``: the first block is all, and stays there to be read.
     """
     number = 0
     check_json_lines(path)

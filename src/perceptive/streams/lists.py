@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,28 +121,27 @@ def _query_lists(stream: Stream, live: bool) -> Iterator[CandidateLists]:
     stream.log.begin()
     for file, path in enumerate(stream.files):  # with a file its last list ends
         waiting: list[Examples] = []  # parts of the last list, which may go on in the next block
-        seen: set[int] = set()
         before = stream.log.lines
+        lists = partial(_as_lists, stream, path, file, before, set[int]())
         for examples in _query_blocks(stream, path, live):
             if len(examples) == 0:
                 continue
             assert examples.qid is not None
             goes_on = bool(waiting) and waiting[-1].qid is not None and waiting[-1].qid[-1] == examples.qid[0]
             if waiting and not goes_on:
-                yield replace(_as_lists(stream, path, before, waiting, seen), file=file)
+                yield lists(waiting)
                 waiting = []
             breaks = np.flatnonzero(np.diff(examples.qid)) + 1
             last = int(breaks[-1]) if len(breaks) else 0
             if last:
-                whole = [*waiting, examples.cut(0, last)]
-                yield replace(_as_lists(stream, path, before, whole, seen), file=file)
+                yield lists([*waiting, examples.cut(0, last)])
                 waiting = []
             waiting.append(examples.cut(last, len(examples)))
             if sum(map(len, waiting)) > MAX_LIST:
                 place = f"by line {stream.log.lines - before:,} of {shown(path)}"
                 raise ValueError(f"query {examples.qid[-1]} has more than {MAX_LIST:,} candidates {place}; break it up")
         if waiting:
-            yield replace(_as_lists(stream, path, before, waiting, seen), file=file)
+            yield lists(waiting)
 
 
 def _query_blocks(stream: Stream, path: str, live: bool) -> Iterator[Examples]:
@@ -187,16 +187,8 @@ def _with_broken(text: bytes, parser: Any, single: bool, known: list[int] | None
     """The examples of a block in which broken lines stand as candidates of weight 0.
 
     A broken line of which not even the query can be read counts for the lists before and behind it. Also returns
-    whether there is such a line before the first query of the block, and behind the last one.
-
-    Parameters
-    ----------
-    text : bytes
-    parser : of the core
-    single : bool
-        Whether values are float32.
-    known : list of int or None
-        The broken lines, where all are known.
+    whether there is such a line before the first query of the block, and behind the last one. ``known`` are the broken
+    lines, where all are known.
     """
     lines = text.split(b"\n")
     wrong = set(known or ())
@@ -237,7 +229,9 @@ def _broken(query: int, dtype: np.dtype[Any]) -> Examples:
     )
 
 
-def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], seen: set[int]) -> CandidateLists:
+def _as_lists(
+    stream: Stream, path: str, file: int, before: int, seen: set[int], parts: list[Examples]
+) -> CandidateLists:
     """Whole lists; those with a broken line are left out."""
     examples = join(parts, stream.dtype)
     assert examples.qid is not None
@@ -253,7 +247,7 @@ def _as_lists(stream: Stream, path: str, before: int, parts: list[Examples], see
             seen.add(name)
     values = np.array([*map(float, examples.labels), np.nan])
     grades = values[np.where(examples.which == UNLABELLED, -1, examples.which)]
-    found = CandidateLists(replace(examples, weight=None), np.append(first, len(examples)), grades, names)
+    found = CandidateLists(replace(examples, weight=None), np.append(first, len(examples)), grades, names, file=file)
     if examples.weight is None:
         return found
     whole = np.minimum.reduceat(examples.weight, first) > 0

@@ -19,12 +19,8 @@ LOOKED_AT = 1 << 18  # bytes of files that are not scaled
 def measured(files: Sequence[str], format: FileFormat, threads: int = 1, strings: bool = False) -> FileFormat:
     """The format with the columns of files measured, where numbers are scaled; and with those whose numbers are names.
 
-    What comes but once is known by its first block. The result does not depend on threads.
-
-    Parameters
-    ----------
-    strings : bool
-        Whether to look for columns in which strings are all that reads as numbers, also where nothing is scaled.
+    What comes but once is known by its first block. The result does not depend on threads. With ``strings`` columns in
+    which strings are all that reads as numbers are looked for, also where nothing is scaled.
     """
     scales = format.scale not in (None, "auto") and format.scaling is None
     if strings and format.name == "arrow":

@@ -147,15 +147,10 @@ def mixed(
     size: int | None,
     begin: Callable[[int, str, Header | None, int], T],
 ) -> Iterator[tuple[T, Block]]:
-    """Blocks of all files, mixed.
+    """Blocks of all files, mixed, of about so many bytes.
 
-    Parameters
-    ----------
-    size : int or None
-        Bytes of a block, about.
-    begin : callable
-        Is called for each file that is read from its start, with its number, its name, its header and the lines of
-        that, and once for all others; what it gives goes with their blocks.
+    ``begin`` is called for each file that is read from its start, with its number, its name, its header and the lines
+    of that, and once for all others; what it gives goes with their blocks.
     """
     size = min(size or blocks.BLOCK, tables.SMALL if format.interactions else blocks.BLOCK)
     cut = [number for number, path in enumerate(files) if can_be_cut(path, format.name)]

@@ -192,12 +192,12 @@ def parse(
     mixed: bool = False,
     prepare: Callable[[Examples, int, int], Any] = lambda examples, number, file: examples,
 ) -> Iterator[Any]:
-    """Parse files, block by block: one after the other, or all of them mixed.
+    """Parse files, block by block: one after the other, or all of them mixed, as `mixing` says.
+
+    The result does not depend on the threads.
 
     Parameters
     ----------
-    threads : int
-        Parse in so many threads; the result does not depend on it.
     skip : bool
         Leave out bad lines and log them; else the first one raises, after what precedes it has been given.
     remember : bool or "few"
@@ -208,18 +208,10 @@ def parse(
         Of what comes but once give the first block alone, which stays there to be read.
     block : int or None
         Bytes at a time.
-    idf : array of float32 or None
-        2^bits factors, where ``format.has_idf``: what `learn_idf` gives.
-    only_text : bool
-        Leave out all features but those of texts.
     log : Log or None
         Is kept up as blocks are given.
-    limit : int or None
-        svmlight: columns at most, where there is no other limit.
-    queries : bool
-        svmlight: whether every line must name its query.
-    mixed : bool
-        Whether blocks come from all over the files, as `mixing` says.
+    idf, only_text, limit
+        As for `FileFormat.parser`.
     prepare : callable
         What the threads also do with the examples of a block, its number and that of its file (of one of its files,
         where it is mixed).

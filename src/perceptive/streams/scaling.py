@@ -47,13 +47,8 @@ def scaling_of(measures: _core.Measures, how: str, absent_is_zero: bool) -> Scal
 
     "standard" gives dense columns mean 0 and variance 1, and divides the numbers of sparse ones by the root mean square
     of those that are not 0. A column is dense where at least half of the rows have a number in it that is not 0 (all of
-    them, where what is absent counts as 0); one that says no more than that there is a number is not. "max" divides by
-    the largest absolute value.
-
-    Parameters
-    ----------
-    absent_is_zero : bool
-        Whether a row without a number has a 0 there: so it is in svmlight and VW files.
+    them, where what is absent counts as 0, as in svmlight and VW files); one that says no more than that there is a
+    number is not. "max" divides by the largest absolute value.
     """
     n, nonzero, mean, spread, squares, low, high = measures.table().reshape(-1, 7).T
     largest = np.maximum(np.abs(low), np.abs(high))
@@ -88,16 +83,8 @@ def told_of_sizes(
 ) -> str | None:
     """What to say of columns that differ much in the root mean square of what is not 0; None of others.
 
-    Much is 10³, and 10² where both columns are seldom 0 and the smaller one is not constant.
-
-    Parameters
-    ----------
-    sizes : array
-        The root mean squares; those that are neither positive nor finite do not count.
-    full, varied : arrays of bool
-        Which columns are seldom 0, and which of these are not constant.
-    name : callable
-        How a column is called.
+    Much is 10³, and 10² where both columns are seldom 0 (``full``) and the smaller one is not constant (``varied``).
+    Sizes that are neither positive nor finite do not count.
 
     Examples
     --------

@@ -33,31 +33,15 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Sentence:
-    """The tokens of a sentence, each with all columns that the file has.
-
-    Attributes
-    ----------
-    rows : list of tuples of str
-    place : Place
-    separator : str
-        Of the columns: a tab or a space.
-    others : list of (int, str)
-        Lines that are no tokens, each with the number of the token that it stands before.
-    universal : bool
-        Whether the columns are those of CoNLL-U.
-    labels : list of (str or None), or None
-        Where they are told by spans, and not by a column.
-    document : Document or None
-        The text that the tokens come from, where there is one.
-    """
+    """The tokens of a sentence, each with all columns that the file has."""
 
     rows: list[Row]
     place: Place
-    separator: str = " "
-    others: list[tuple[int, str]] = field(default_factory=list)
-    universal: bool = False
-    labels: list[str | None] | None = None
-    document: Document | None = None
+    separator: str = " "  # of the columns: a tab or a space
+    others: list[tuple[int, str]] = field(default_factory=list)  # lines that are no tokens, each before which token
+    universal: bool = False  # whether the columns are those of CoNLL-U
+    labels: list[str | None] | None = None  # where they are told by spans, and not by a column
+    document: Document | None = None  # the text that the tokens come from, where there is one
 
     @property
     def cells(self) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
-from perceptive.training.holdout import HoldOut
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 WIDE = 40  # characters of a column's name that an error shows
@@ -40,66 +39,6 @@ class Read(NamedTuple):
     block: Any
     file: int  # its number among the files
     unanswered: int  # examples or lists that were left out
-
-
-class Blocks(Protocol):
-    """What blocks hold, and how a learner takes them.
-
-    Attributes
-    ----------
-    unit, answered : str
-        What an example is called, and one with an answer.
-    """
-
-    unit: str
-    answered: str
-
-    def parse(
-        self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, block: int | None = None
-    ) -> Iterator[Any]:
-        """The blocks of the files, each given to ``then``, by threads where that is possible.
-
-        They come in the order of the files, or mixed, as far as possible, and have so many bytes.
-        """
-
-    def can_be_mixed(self, stream: Stream) -> bool:
-        """Whether a mixed block is a sample of all files."""
-        return False
-
-    def labels(self, ready: Any) -> list[Any]:
-        """The different labels of what `ready` gave, where there are some."""
-        return []
-
-    def labels_of(self, block: Any) -> Labels:
-        """The labels of a block, one and the same where there are none."""
-
-    def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
-        """One block of several."""
-
-    def size(self, block: Any) -> int:
-        """Bytes that it takes in memory."""
-
-    def for_cache(self, block: Any) -> Examples:
-        """As the cache takes it."""
-
-    def from_cache(self, examples: Examples) -> Any:
-        """What `for_cache` gave."""
-
-    def choose(self, holdout: HoldOut, block: Any) -> NDArray[np.bool_]:
-        """What is held out of a block."""
-        return holdout.choose(self.labels_of(block))
-
-    def ready(self, block: Any, width: int | None) -> Any:
-        """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
-
-    def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """As the learner takes it."""
-
-    def score(self, learner: Any, blocks: Iterator[Any]) -> float:
-        """The score on blocks that are held out."""
-
-    def count_rows(self, block: Any) -> int:
-        """How many rows it has."""
 
 
 def checked_rows(examples: Examples, width: int | None) -> _core.Rows:
@@ -146,16 +85,19 @@ def _is_number(name: str) -> bool:
 QUERIES = "there are queries (qid:), which a classifier does not heed; to rank their lines, learn a ranker"
 
 
-class RowBlocks(Blocks):
+class RowBlocks:
     """Blocks of labelled rows, for classifiers."""
 
-    unit, answered = "examples", "labelled examples"
+    unit, answered = "examples", "labelled examples"  # what an example is called, and one with an answer
     class_weight: Mapping[Any, float] | None = None  # of classes that do not weigh 1
 
     def parse(
         self, stream: Stream, then: Callable[[Read], Any], mixed: bool = False, block: int | None = None
     ) -> Iterator[Any]:
-        """Examples that have a label."""
+        """The blocks of the files, of examples that have a label, each given to ``then``, by threads where possible.
+
+        They come in the order of the files, or mixed, as far as possible, and have so many bytes.
+        """
 
         def work(examples: Examples, number: int, file: int) -> Any:
             if examples.qid is not None and examples.qid.max(initial=-1) >= 0:
@@ -169,34 +111,40 @@ class RowBlocks(Blocks):
         return stream.blocks(prepare=work, limit=MAX_FEATURES, mixed=mixed, block=block)
 
     def can_be_mixed(self, stream: Stream) -> bool:
-        """Where all files can be cut anywhere."""
+        """Whether a mixed block is a sample of all files: where all can be cut anywhere."""
         return all(can_be_cut(path, stream.format.name) for path in stream.files)
 
     def labels(self, ready: Any) -> list[Any]:
+        """The different labels of what `ready` gave, where there are some."""
         found: list[Any] = ready[1].values
         return found
 
     def labels_of(self, block: Examples) -> Labels:
+        """The labels of a block, one and the same where there are none."""
         return Labels(block.labels, block.which.astype(np.int64))
 
-    def join(self, blocks: list[Examples], dtype: np.dtype[Any]) -> Examples:
+    def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
+        """One block of several."""
         return join(blocks, dtype)
 
     def size(self, block: Examples) -> int:
+        """Bytes that it takes in memory."""
         return size_of(block) + PER_EXAMPLE * len(block)
 
     def for_cache(self, block: Examples) -> Examples:
-        """Without queries, which are of no use here."""
+        """As the cache takes it: without queries, which are of no use here."""
         return block if block.qid is None else replace(block, qid=None)
 
     def from_cache(self, examples: Examples) -> Examples:
+        """What `for_cache` gave."""
         return examples
 
     def ready(self, block: Examples, width: int | None) -> Any:
+        """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
         return checked_rows(block, width), self.labels_of(block), block.weight
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """Labelled rows, which weigh as their classes do."""
+        """As the learner takes it: labelled rows, which weigh as their classes do."""
         rows, labels, weights = self.weighted(ready)
         if grow:
             learner.parameters = frozen(learner.parameters, rows, weights)
@@ -212,7 +160,7 @@ class RowBlocks(Blocks):
         return rows, labels, weights
 
     def score(self, learner: Any, blocks: Iterator[Examples]) -> float:
-        """Share of the examples that get the right label."""
+        """Share of the examples, in blocks that are held out, that get the right label."""
         right = total = 0
         for block in blocks:
             truth, rows = held_out_rows(learner, block)
@@ -221,6 +169,7 @@ class RowBlocks(Blocks):
         return right / max(1, total)
 
     def count_rows(self, block: Examples) -> int:
+        """How many rows it has."""
         return len(block)
 
 
@@ -230,9 +179,11 @@ def held_out_rows(learner: Any, block: Examples) -> tuple[NDArray[np.int64], _co
     return index[block.which], checked_rows(block.narrow(learner.n_features), learner.n_features)
 
 
-class ListBlocks(Blocks):
-    """Blocks of lists of candidates, for rankers. In the cache the number of its list stands for the query of a
-    candidate, and its grade for the weight."""
+class ListBlocks:
+    """Blocks of lists of candidates, for rankers, with the methods of `RowBlocks`.
+
+    In the cache the number of its list stands for the query of a candidate, and its grade for the weight.
+    """
 
     unit, answered = "lists", "lists with answers"
 
@@ -257,10 +208,16 @@ class ListBlocks(Blocks):
                 unanswered = 0
         yield then(Read(None, 0, unanswered))
 
+    def can_be_mixed(self, stream: Stream) -> bool:
+        return False
+
+    def labels(self, ready: Any) -> list[Any]:
+        return []
+
     def labels_of(self, block: CandidateLists) -> Labels:
         return Labels([None], np.zeros(len(block), np.int64))
 
-    def join(self, blocks: list[CandidateLists], dtype: np.dtype[Any]) -> CandidateLists:
+    def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
         return join_lists(blocks, dtype)
 
     def size(self, block: CandidateLists) -> int:
@@ -302,3 +259,6 @@ class ListBlocks(Blocks):
 
     def count_rows(self, block: CandidateLists) -> int:
         return len(block.examples)
+
+
+Blocks = RowBlocks | ListBlocks

@@ -58,7 +58,7 @@ def weigh_classes(source: FileSource, asked: Mapping[Any, float] | str | None) -
         asked = balanced(+counts)
     elif source.complete:
         _check_known(asked, source.labels or [])
-    source.kind.class_weight = dict(asked)  # type: ignore[attr-defined]
+    source.kind.class_weight = dict(asked)  # type: ignore[union-attr]
 
 
 def class_weighted(

@@ -9,7 +9,7 @@ import numpy as np
 from perceptive.data.labels import check_classes, in_order_of_labels, odd_labels
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
-from perceptive.streams.first_lines import oddity
+from perceptive.streams.guessing import oddity
 from perceptive.training.blocks import held_out_rows
 from perceptive.training.source import FileSource
 

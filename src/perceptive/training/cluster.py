@@ -35,17 +35,15 @@ class Cluster:
         Of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a client that is connected.
     limit : float
         Seconds that any wait may take.
-    workers : int or None
-        Of ``local``: how many processes; None: as many as there are processors.
 
     Examples
     --------
-    >>> with Cluster("local", workers=1) as cluster:  # doctest: +SKIP
+    >>> with Cluster("local") as cluster:  # doctest: +SKIP
     ...     cluster.ask(lambda client: client.submit(sum, [1, 2]))
     3
     """
 
-    def __init__(self, address: Any, limit: float = LIMIT, workers: int | None = None) -> None:
+    def __init__(self, address: Any, limit: float = LIMIT) -> None:
         try:
             import distributed
         except ModuleNotFoundError:
@@ -55,7 +53,7 @@ class Cluster:
         self._own = isinstance(address, str)
         if address == "local":
             how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            self._local = distributed.LocalCluster(n_workers=workers, **how)  # type: ignore[no-untyped-call]
+            self._local = distributed.LocalCluster(**how)  # type: ignore[no-untyped-call]
             address = self._local.scheduler_address
         self.address = address if isinstance(address, str) else address.scheduler.address
         self.client = self._connect(time.monotonic() + limit) if self._own else address
@@ -87,14 +85,9 @@ class Cluster:
                 time.sleep(min(AGAIN, left))
 
     def ask(self, submit: Callable[[Any], Any], watch: Callable[[], None] = lambda: None) -> Any:
-        """The result of what ``submit(client)`` asks the cluster for; what is lost is asked for again.
+        """The result of what ``submit(client)`` asks the cluster for, by a future or a list; what is lost again.
 
-        Parameters
-        ----------
-        submit : callable
-            Gives a future, or a list of futures. `generation` tells whether futures of before are still known.
-        watch : callable
-            Called while there is nothing to do but wait.
+        `generation` tells whether futures of before are still known; ``watch`` is called while there is nothing to do.
         """
         deadline = time.monotonic() + self.limit
         while True:
@@ -103,7 +96,7 @@ class Cluster:
             except _Late:
                 raise self._too_late() from None
             except _lost() as error:
-                if not _is_lost(error):
+                if getattr(error, "filename", None) is not None:  # an OSError of a task, not the cluster's
                     raise
                 if time.monotonic() > deadline:
                     raise self._too_late() from error
@@ -142,13 +135,7 @@ class Cluster:
 
 
 class Futures:
-    """Futures of a cluster; those that it has lost are asked for again.
-
-    Parameters
-    ----------
-    submit : callable
-        ``submit(client)`` gives the futures.
-    """
+    """Futures of a cluster, which ``submit(client)`` gives; those that it has lost are asked for again."""
 
     def __init__(self, cluster: Cluster, submit: Callable[[Any], Any]) -> None:
         self._cluster, self._submit = cluster, submit
@@ -177,8 +164,3 @@ def present_client() -> Any:
 
 class _Late(Exception):
     """The time limit has passed."""
-
-
-def _is_lost(error: BaseException) -> bool:
-    """Whether an error is the cluster's, not that of a task: an OSError of a task names a file."""
-    return getattr(error, "filename", None) is None

@@ -69,8 +69,8 @@ def make_shard(
     parts: list[Part],
     learner: RerankingLearner,
     folds: list[Proposed],
-    numbers: Order,
     in_segments: bool,
+    numbers: Order,
     weights: Floats | None,
 ) -> ListShard:
     """The lists of some sentences, and the weights of these."""
@@ -93,13 +93,7 @@ def check_ranker(learner: RerankingLearner, shards: int) -> None:
 
 
 class ClusterLists(ShardSource):
-    """Candidates of sentences on a cluster, as a source.
-
-    Parameters
-    ----------
-    learner : RerankingLearner
-        With a linear ranker that hashes its features.
-    """
+    """Candidates of sentences on a cluster, as a source; the learner has a linear ranker that hashes its features."""
 
     dataset: ClusterDataset
 
@@ -129,23 +123,20 @@ class ClusterLists(ShardSource):
         first = next(one.first for one in found if one.first is not None)
         ranked_dataset(learner.ranker, first, epochs=1)
         deal = [self.telling[i :: sentences.shards] for i in range(sentences.shards)]
-        weighed = self._weighed(deal)
+        weights = self._weights
+        if weights is not None and (weights[self.telling] == 1).all():
+            weights = None
 
         def load(client: Any) -> list[Any]:
             parts, sent, folds = tasks.of(client)
             tasks.forget()
+            how = parts, sent, folds, in_segments
             return [
-                client.submit(make_shard, parts, sent, folds, numbers, in_segments, mine, pure=False)
-                for numbers, mine in zip(deal, weighed, strict=True)
+                client.submit(make_shard, *how, numbers, None if weights is None else weights[numbers], pure=False)
+                for numbers in deal
             ]
 
         self.dataset = ClusterDataset(learner.ranker, self.cluster, load, list(map(len, deal)))
-
-    def _weighed(self, deal: list[Order]) -> list[Floats | None]:
-        """The weights of the lists of each shard; none where all lists weigh 1."""
-        if self._weights is None or (self._weights[self.telling] == 1).all():
-            return [None] * len(deal)
-        return [self._weights[numbers] for numbers in deal]
 
     def _folds(self, client: Any) -> tuple[list[Any], Any, list[Any]]:
         """Sentences, the learner, and what each fold was proposed, as tasks."""

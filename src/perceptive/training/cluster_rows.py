@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.constant_feature import add_lengths, lengths_counted, typical_length
+from perceptive.data.constant_feature import add_lengths, lengths_counted
 from perceptive.data.dataset import Dataset
 from perceptive.data.labelled_rows import LabelledRows
 from perceptive.data.labels import Labels
@@ -120,15 +119,7 @@ def make_shard(
 class ClusterRows(ShardSource):
     """Rows with labels on a cluster, as a source.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    X : dask array, data frame or bag
-        Rows, or dicts; an array in chunks of whole rows.
-    y : dask array, series or bag
-        Labels, in the same partitions.
-    weights : dask array or None
-    shards : int
+    X is an array, data frame or bag of Dask (of dicts), y an array, series or bag in the same partitions.
     """
 
     def __init__(self, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> None:
@@ -160,9 +151,7 @@ class ClusterRows(ShardSource):
         """Let a learner meet all that there is; returns what it plays."""
         if self.examples < self.shards:
             raise ParameterError(f"{{}} are more than there are examples: {self.examples}", "shards")
-        if learner.parameters.bias == "auto":
-            total, n = self.cluster.ask(self._lengths(learner))
-            learner.parameters = replace(learner.parameters, bias=typical_length(total, n))
+        self.freeze_bias(learner, self._parts, add_part, learner.space.hasher, learner.parameters.normalize)
         names = list(dict.fromkeys(name for one in self.facts for name in one.names))
         widths = {one.width for one in self.facts if one.examples}
         if len(widths) > 1:
@@ -182,14 +171,3 @@ class ClusterRows(ShardSource):
 
         self.dataset = ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in rows])
         return self.dataset
-
-    def _lengths(self, learner: LinearLearner) -> Callable[[Any], Any]:
-        hasher, normalize = learner.space.hasher, learner.parameters.normalize
-
-        def ask(client: Any) -> Any:
-            total: Any = (0.0, 0)
-            for part in self._parts(client):
-                total = client.submit(add_part, total, part, hasher, normalize, pure=False)
-            return total
-
-        return ask

@@ -25,7 +25,7 @@ from perceptive.data.sentence_files import SentenceFiles, check_answered
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.errors import ExampleError
 from perceptive.features.clusters import added
-from perceptive.learners.label_numbers import different_labels
+from perceptive.learners.labelling import different_labels
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.streams.columns import Columns
 from perceptive.streams.sentence import Place
@@ -89,11 +89,7 @@ class Facts(NamedTuple):
     lengths: Numbers  # of each sentence
     first: list[Any]  # a sentence
     width: int  # columns of a token in a file
-    weights: NDArray[np.float64] | None
-    places: Sequence[Place]
-    columns: Columns | None
-    remarks: Sequence[str]
-    unanswered: int
+    part: Part  # without its sentences
 
     def y(self) -> list[list[Any]]:
         """The labels of all sentences."""
@@ -125,9 +121,9 @@ def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
 
 def facts_of(part: Part) -> Facts:
     """What must be known of a part; raises where sentences and labels do not fit each other."""
-    told = part.weights, part.places, part.columns, part.remarks, part.unanswered
+    bare = replace(part, X=[], y=[])
     if not part.X:
-        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, *told)
+        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, bare)
     with part.placed():
         X, y = paired(part.X, part.y)
         labels = [None, *different_labels(y)]
@@ -135,7 +131,7 @@ def facts_of(part: Part) -> Facts:
     which = np.fromiter((index[label] for label in itertools.chain.from_iterable(y)), np.int32)
     width = len(X[0][0]) if part.places else 0
     lengths = np.array(list(map(len, y)))
-    return Facts(labels, which, lengths, X[0], width, *told)
+    return Facts(labels, which, lengths, X[0], width, bare)
 
 
 def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> Part:
@@ -215,10 +211,7 @@ def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedSh
 class ClusterSentences(ShardSource):
     """Sentences on a cluster, as a source.
 
-    Parameters
-    ----------
-    parts : callable
-        ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
+    ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
@@ -227,20 +220,21 @@ class ClusterSentences(ShardSource):
             lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts.of(client)]
         )
         self.y = [labels for one in self.facts for labels in one.y()]
-        self.unanswered = sum(one.unanswered for one in self.facts)
+        bare = [one.part for one in self.facts]
+        self.unanswered = sum(part.unanswered for part in bare)
         given = [one for one in self.facts if len(one.lengths)]
-        check_answered(self.y, (given or self.facts)[0].columns, self.unanswered)
+        check_answered(self.y, (given or self.facts)[0].part.columns, self.unanswered)
         if not given:
             raise ValueError("there are no sentences; give at least one")
-        self.first, self.columns = given[0].first, given[0].columns
+        self.first, self.columns = given[0].first, given[0].part.columns
         for one in given:
             if one.width != given[0].width:
                 raise ValueError(
-                    f"{one.places[0].of()}: it has {one.width} columns, but those before it have {given[0].width}; "
+                    f"{one.part.where(0)}: it has {one.width} columns, but those before it have {given[0].width}; "
                     "give every token the same columns"
                 )
-        self.places = [place for one in self.facts for place in one.places]
-        for remark in (remark for one in self.facts for remark in one.remarks):
+        self.places = [place for part in bare for place in part.places]
+        for remark in (remark for part in bare for remark in part.remarks):
             warnings.warn(remark, stacklevel=2)
         self.scored: Callable[[], float] | None = None  # the score on what is held out
 
@@ -248,11 +242,11 @@ class ClusterSentences(ShardSource):
     def of_files(cls, cluster: Cluster, files: SentenceFiles, paths: Sequence[str], shards: int) -> ClusterSentences:
         """Of files that all workers can read."""
         asked = version("perceptive")
-        return cls(
-            cluster,
-            lambda client: [client.submit(read_part, asked, files, path, pure=False) for path in paths],
-            shards,
-        )
+
+        def parts(client: Any) -> list[Any]:
+            return [client.submit(read_part, asked, files, path, pure=False) for path in paths]
+
+        return cls(cluster, parts, shards)
 
     @classmethod
     def of_bags(cls, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> ClusterSentences:
@@ -280,12 +274,7 @@ class ClusterSentences(ShardSource):
     def begin(self, learner: SequenceLearner, taught: NDArray[np.bool_], whole: bool) -> ClusterDataset:
         """Let a learner meet all that there is to learn from; returns what it plays.
 
-        Parameters
-        ----------
-        taught : array of bool
-            Which sentences are learned from, of all parts.
-        whole : bool
-            Whether they are the whole training set of the learner.
+        ``taught`` says which sentences of all parts are learned from, ``whole`` that they are all of its training set.
         """
         y = [labels for labels, mine in zip(self.y, taught, strict=True) if mine]
         first = self.first if taught[0] else self.held_out(np.arange(len(taught)) == np.argmax(taught))[0][0]
@@ -338,10 +327,8 @@ class ClusterSentences(ShardSource):
 
     def weights(self, rule: str) -> NDArray[np.float64] | None:
         """The weights of all sentences, None where all are 1; raises where they cannot be."""
-        if self.facts[0].weights is None:
-            return None
-        weights = np.concatenate([one.weights for one in self.facts])
-        return check_weights(weights, len(self.y), rule, "sentence")
+        given: list[Any] = [one.part.weights for one in self.facts]
+        return None if given[0] is None else check_weights(np.concatenate(given), len(self.y), rule, "sentence")
 
     def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
         """The numbers of chosen sentences in their parts."""

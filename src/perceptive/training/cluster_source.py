@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.constant_feature import add_lengths, lengths_counted, typical_length
+from perceptive.data.constant_feature import add_lengths, lengths_counted
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
 from perceptive.streams import Stream
 from perceptive.streams.parsing import Log
-from perceptive.training.blocks import Blocks, Read, check_answers
+from perceptive.training.blocks import Blocks, check_answers
 from perceptive.training.cluster import Cluster, Futures
 from perceptive.training.dask import ClusterDataset, Shard, ShardSource, check_version, dealt, shards_of
 from perceptive.training.holdout import HoldOut
@@ -44,13 +44,10 @@ class Parsed:
 class Facts(NamedTuple):
     """What must be known of a file before the first epoch."""
 
+    file: Parsed  # without its examples
     examples: int
     held: int
     rows: int
-    unanswered: int
-    skipped: int
-    columns: list[str]
-    names: Any
     labels: Labels  # different ones, and how many examples each has
     width: int
     met: NDArray[np.int64]  # columns, where they must be known
@@ -62,15 +59,11 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
     check_version(asked)
     stream = replace(stream, log=Log())
     chosen, taught, held, unanswered = HoldOut(*holdout), [], [], 0
-
-    def then(read: Read) -> Read:
-        return read
-
-    for read in kind.parse(stream, then, False, None):
+    for read in kind.parse(stream, lambda read: read):
         unanswered += read.unanswered
         if read.block is None or not len(read.block):
             continue
-        away = kind.choose(chosen, read.block)
+        away = chosen.choose(kind.labels_of(read.block))
         taught.append(read.block.take(np.flatnonzero(~away)) if away.any() else read.block)
         if away.any():
             held.append(read.block.take(np.flatnonzero(away)))
@@ -82,17 +75,14 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
 def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
     block = parsed.taught
     n, held = (0 if part is None else len(part) for part in (block, parsed.held))
-    seen = parsed.unanswered, parsed.skipped, parsed.columns, parsed.names
+    seen = replace(parsed, taught=None, held=None)
     if block is None:
-        return Facts(0, held, 0, *seen, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
+        return Facts(seen, 0, held, 0, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
     labels, examples = kind.labels_of(block), kind.for_cache(block)
     counts = np.bincount(labels.which, minlength=len(labels.values))
-    columns = np.empty(0, np.int64)
-    if met:
-        columns = np.unique(examples.indices).astype(np.int64)
-    counted = Labels(labels.values, counts)
+    columns = np.unique(examples.indices).astype(np.int64) if met else np.empty(0, np.int64)
     rows, first = kind.count_rows(block), block.take(np.arange(1))
-    return Facts(n, held, rows, *seen, counted, examples.width(), columns, first)
+    return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first)
 
 
 def held_part(parsed: Parsed) -> Any:
@@ -128,14 +118,9 @@ def make_shard(parts: list[Any], kind: Any, width: int | None, dtype: Any) -> Fi
 
 
 class ClusterSource(ShardSource):
-    """Files on a cluster, as a `FileSource` is in one process.
+    """Files on a cluster, as a `FileSource` is in one process; what is held out is gathered here.
 
-    Parameters
-    ----------
-    stream : Stream
-        Its paths mean the same files to all workers: of a shared disk, or URLs.
-    holdout, seed
-        As of `FileSource`. What is held out is gathered here.
+    The paths of the stream mean the same files to all workers: of a shared disk, or URLs.
     """
 
     reads_first = repeatable = complete = True
@@ -168,9 +153,10 @@ class ClusterSource(ShardSource):
         values = dict.fromkeys(label for facts in self._facts for label in facts.labels.values)
         self.labels = [label for label in values if label is not None]
         self.split = _Counted(self._facts, self)
-        self.stream.log.columns = next((facts.columns for facts in self._facts if facts.columns), [])
-        for names in (facts.names for facts in self._facts if facts.names is not None):
-            index = _core.InvertedIndex.from_arrays(*names)
+        files = [facts.file for facts in self._facts]
+        self.stream.log.columns = next((file.columns for file in files if file.columns), [])
+        for file in files:
+            index = None if file.names is None else _core.InvertedIndex.from_arrays(*file.names)
             self.stream.log.note_names(index, self.stream.remember_names == "few")
         check_answers(self.stream.format, self.stream.files, self.stream.log, self.split.examples)
         if sum(facts.examples for facts in self._facts) == 0:
@@ -189,7 +175,7 @@ class ClusterSource(ShardSource):
 
     @property
     def skipped(self) -> int:
-        return sum(facts.skipped for facts in self._facts)
+        return sum(facts.file.skipped for facts in self._facts)
 
     def all_labels(self) -> Iterator[Labels]:
         """The labels of all that is to be learned from, file by file."""
@@ -202,9 +188,7 @@ class ClusterSource(ShardSource):
 
     def begin(self, learner: Any) -> ClusterDataset:
         """Let a learner meet all that the files hold; returns what it plays."""
-        if getattr(learner.parameters, "bias", 0.0) == "auto":
-            total, n = self.cluster.ask(self._lengths(learner.parameters.normalize))
-            learner.parameters = replace(learner.parameters, bias=typical_length(total, n))
+        self.freeze_bias(learner, self._files.of, add_file, self.kind, learner.parameters.normalize)
         facts = [one for one in self._facts if one.examples]
         width = self.stream.format.width or max(one.width for one in facts)
         tiny = self.kind.ready(facts[0].first, width)
@@ -217,8 +201,7 @@ class ClusterSource(ShardSource):
         for label in self.labels or []:
             if hasattr(learner, "classes") and label not in learner.index:
                 learner.meet_class(label)
-        sizes = [one.examples for one in self._facts]
-        rows = dealt(sizes, self.shards)
+        rows = dealt([one.examples for one in self._facts], self.shards)
 
         def load(client: Any) -> list[Any]:
             files = ((file,) for file in self._files.of(client))
@@ -226,17 +209,7 @@ class ClusterSource(ShardSource):
             self._files.forget()
             return made
 
-        each = [sum(map(len, mine)) for mine in rows]
-        return ClusterDataset(learner, self.cluster, load, each)
-
-    def _lengths(self, normalize: bool) -> Callable[[Any], Any]:
-        def ask(client: Any) -> Any:
-            total: Any = (0.0, 0)
-            for file in self._files.of(client):
-                total = client.submit(add_file, total, file, self.kind, normalize, pure=False)
-            return total
-
-        return ask
+        return ClusterDataset(learner, self.cluster, load, [sum(map(len, mine)) for mine in rows])
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
         self.prepare()
@@ -278,7 +251,7 @@ class _Counted:
         self._source = source
         self.examples = sum(one.examples + one.held for one in facts)
         self.rows = sum(one.rows for one in facts)
-        self.unanswered = sum(one.unanswered for one in facts)
+        self.unanswered = sum(one.file.unanswered for one in facts)
         self.holdout = HoldOut(source.fraction, source.seed)
         self.holdout.examples, self.holdout.held = self.examples, sum(one.held for one in facts)
 

@@ -14,12 +14,14 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.data.constant_feature import typical_length
 from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ClusterError
 from perceptive.models.registry import from_state
@@ -131,16 +133,10 @@ def weights_of(learner: Any) -> Weights:
 
 
 class ClusterDataset(Dataset):
-    """Examples that lie on the workers of a cluster, as shards.
+    """Examples that lie on the workers of a cluster, as shards of these sizes.
 
-    Parameters
-    ----------
-    learner : MixableLearner
-        That knows all labels and features of the shards.
-    load : callable
-        ``load(client)`` gives the futures of the shards, each a `Shard`; it is asked again where they were lost.
-    sizes : sequence of int
-        Examples of each shard.
+    The learner, which can be mixed, knows all labels and features of the shards. ``load(client)`` gives the futures of
+    the shards, each a `Shard`; it is asked again where they were lost.
     """
 
     resumable = False
@@ -210,21 +206,29 @@ class ClusterDataset(Dataset):
 
 
 class ShardSource:
-    """A source of one dataset, which lies on a cluster.
+    """A source of one dataset, which lies on a cluster."""
 
-    Attributes
-    ----------
-    dataset : ClusterDataset or None
-        None until a learner has met what the shards hold.
-    """
-
-    dataset: ClusterDataset | None = None
+    cluster: Cluster
+    dataset: ClusterDataset | None = None  # until a learner has met what the shards hold
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
         assert self.dataset is not None
         self.dataset.revisited = run.epoch > 0
         if run.block == 0:
             yield self.dataset, np.empty(0, np.int64)
+
+    def freeze_bias(self, learner: Any, parts: Callable[[Any], Iterable[Any]], add: Task, *how: Any) -> None:
+        """Have the constant feature of ``bias="auto"`` as large as rows are long, which ``add`` finds part by part."""
+        if getattr(learner.parameters, "bias", 0.0) != "auto":
+            return
+
+        def ask(client: Any) -> Any:
+            total: Any = (0.0, 0)
+            for part in parts(client):
+                total = client.submit(add, total, part, *how, pure=False)
+            return total
+
+        learner.parameters = replace(learner.parameters, bias=typical_length(*self.cluster.ask(ask)))
 
     def score(self, learner: Any) -> float | None:
         """None: nothing is held out."""
@@ -236,9 +240,7 @@ class ShardSource:
             self.dataset.shards.forget()
 
 
-def tree(
-    client: Any, weights: Weights, task: Callable[..., Any], shards: list[tuple[Any, ...]], join: Callable[..., Any]
-) -> list[Any]:
+def tree(client: Any, weights: Weights, task: Task, shards: list[tuple[Any, ...]], join: Task) -> list[Any]:
     """Futures: of ``task(shard, weights, …)`` for each shard, and of all of them, joined in pairs."""
     name, travelling = f"{task.__name__}-{uuid.uuid4().hex}", send(client, weights)
     made = [
@@ -293,24 +295,14 @@ def partitions(X: Any, y: Any, weights: Any) -> Callable[[Any], list[list[Any]]]
 
 
 def shards_of(
-    client: Any,
-    parts: Iterable[tuple[Any, ...]],
-    rows: Deal,
-    take: Callable[..., Any],
-    make: Callable[..., Any],
-    *how: Any,
+    client: Any, parts: Iterable[tuple[Any, ...]], rows: Deal, take: Task, make: Task, *how: Any
 ) -> list[Any]:
     """Futures of shards: ``make([take(*part, rows), …], *how)``, of the rows that each shard takes of the parts."""
-    parts = list(parts)
-    return [
-        client.submit(
-            make,
-            [client.submit(take, *part, some, pure=False) for part, some in zip(parts, mine, strict=True)],
-            *how,
-            pure=False,
-        )
-        for mine in rows
-    ]
+    parts, made = list(parts), []
+    for mine in rows:
+        taken = [client.submit(take, *part, some, pure=False) for part, some in zip(parts, mine, strict=True)]
+        made.append(client.submit(make, taken, *how, pure=False))
+    return made
 
 
 def dealt(parts: Sequence[int], shards: int) -> Deal:

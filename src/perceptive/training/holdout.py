@@ -1,4 +1,4 @@
-"""`HoldOut`: which examples are held out, for early stopping and calibration.
+"""`HoldOut`: which examples are held out, for early stopping and calibration; `Split`: those of files.
 
 One definition for arrays and files, Python and the command line. Per file and class the first example is learned from;
 after it each run of 1/f consecutive examples of the class gives one, chosen by a hash of the seed, the label and the
@@ -9,7 +9,8 @@ file alone, never on the order in which examples are played.
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,11 @@ from numpy.typing import NDArray
 from perceptive.data.fingerprint import hash_label
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError
+from perceptive.streams.cache import Cache
 from perceptive.whole_file import UnnamedFile
+
+if TYPE_CHECKING:
+    from perceptive.training.blocks import Blocks, Read
 
 
 class HoldOut:
@@ -108,6 +113,57 @@ class Choices:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+class Split:
+    """One reading of all blocks, in the order of the files where a part is held out.
+
+    The hold-out has chosen nothing yet; ``dtype`` is that of the values.
+    """
+
+    def __init__(self, kind: Blocks, holdout: HoldOut, dtype: np.dtype[Any]) -> None:
+        self.kind, self.holdout, self.dtype = kind, holdout, dtype
+        self.examples = self.unanswered = 0  # examples or lists with an answer (those held out, too), and those without
+        self.rows = 0  # as many as there are examples, or all candidates of the lists
+        self._file = 0
+        self._choices = Choices() if holdout else None
+        self._held_out = Cache(None, {}) if holdout else None
+
+    def note(self, read: Read) -> Any:
+        """Count a block and decide what is held out of it; returns what is to be learned from, None at the end."""
+        self.unanswered += read.unanswered
+        block = read.block
+        if block is None:
+            return None
+        self.examples += len(block)
+        self.rows += self.kind.count_rows(block)
+        if self._choices is None or self._held_out is None:
+            return block
+        if read.file != self._file:
+            self.holdout.next_file()
+            self._file = read.file
+        held = self.holdout.choose(self.kind.labels_of(block))
+        self._choices.append(held)
+        if held.any():
+            self._held_out.append(self.kind.for_cache(block.take(np.flatnonzero(held))))
+        return block.take(np.flatnonzero(~held))
+
+    def taught(self, block: Any, numbers: Sequence[int]) -> Any:
+        """What is to be learned from, of blocks that were noted and are one now."""
+        if self._choices is None:
+            return block
+        return block.take(np.flatnonzero(~np.concatenate([self._choices.read(number) for number in numbers])))
+
+    def held_out(self) -> Iterator[Any]:
+        """What is held out, in the order of the files."""
+        if self._held_out is not None:
+            for number in range(len(self._held_out.blocks)):
+                yield self.kind.from_cache(self._held_out.read([number], self.dtype)[0])
+
+    def close(self) -> None:
+        for file in (self._choices, self._held_out):
+            if file is not None:
+                file.close()
 
 
 def _hash(seed: int, label: int, run: NDArray[np.int64]) -> NDArray[np.uint64]:

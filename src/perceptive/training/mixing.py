@@ -44,18 +44,10 @@ def check_mixing(learner: Any, shards: int) -> None:
 
 
 class Block(NamedTuple):
-    """What the shards of a block have in common.
+    """What the shards of a block have in common."""
 
-    Attributes
-    ----------
-    seed : int or None
-        Of the order in which they are played; None: as they lie.
-    by_updates : bool
-        Whether μ is proportional to the updates of a shard.
-    """
-
-    seed: int | None
-    by_updates: bool
+    seed: int | None  # of the order in which they are played; None: as they lie
+    by_updates: bool  # whether μ is proportional to the updates of a shard
 
 
 def block_of(training: TrainingParameters, seed: int) -> Block:
@@ -91,14 +83,9 @@ def join(mine: Mixture, others: Mixture) -> Mixture:
 
 
 class Tree(Generic[Part]):
-    """Mixtures, or other parts, added up in pairs, always the same pairs, whichever comes first.
+    """n mixtures, or other parts, added up in pairs, always the same pairs, whichever comes first.
 
-    Parameters
-    ----------
-    n : int
-        How many there are.
-    join : callable
-        The sum of two; the first may be changed.
+    ``join`` gives the sum of two; the first may be changed.
 
     Examples
     --------
@@ -136,42 +123,21 @@ class Tree(Generic[Part]):
 
 @dataclass
 class Seconds:
-    """Where the time of a block went.
+    """Where the time of a block went."""
 
-    Attributes
-    ----------
-    computing : float
-        Shards were played, over all threads.
-    waiting : float
-        Threads had nothing to do, since others still played.
-    mixing : float
-        Mixtures were added up and the learner moved.
-    transferring : float
-        Weights were on their way, on a cluster.
-    """
-
-    computing: float = 0.0
-    waiting: float = 0.0
-    mixing: float = 0.0
-    transferring: float = 0.0
+    computing: float = 0.0  # shards were played, over all threads
+    waiting: float = 0.0  # threads had nothing to do, since others still played
+    mixing: float = 0.0  # mixtures were added up and the learner moved
+    transferring: float = 0.0  # weights were on their way, on a cluster
 
 
 def play_block(
     dataset: Dataset, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
 ) -> Seconds:
-    """Play a dataset by shards, in several threads, and mix.
+    """Play a dataset by shards, in several threads, and mix; shards without any example are left out.
 
-    Where an exception breaks in, the learner stays as it was before the block.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    shards : int
-        Where there are fewer examples, those without any are left out.
-    block : Block
-    threads : int
-    report : callable or None
-        Called with the number of examples just played, in the thread that has called.
+    Where an exception breaks in, the learner stays as it was before the block. ``report`` is called with the number of
+    examples just played, in the thread that has called.
     """
     learner, n, began = cast(MixableLearner, dataset.learner), len(dataset), time.perf_counter()
     dataset.meet()

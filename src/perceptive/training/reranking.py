@@ -11,14 +11,9 @@ from perceptive.training.loop import InMemory, Run, train
 
 
 def train_like(base: SequenceLearner, sentences: int, epochs: int | None = None) -> FitTagger:
-    """What trains taggers of the parameters of another.
+    """What trains taggers of the parameters of another, which has learned from so many sentences.
 
-    Parameters
-    ----------
-    sentences : int
-        How many the base has learned from.
-    epochs : int or None
-        At most; None for as many as the base has made.
+    They make so many epochs at most; None: as many as the other has made.
     """
     training = TrainingParameters(epochs=epochs or max(1, round(base.rounds / sentences)))
 

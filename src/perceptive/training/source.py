@@ -26,9 +26,8 @@ from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, 
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
 from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read, check_answers
-from perceptive.training.holdout import HoldOut
+from perceptive.training.holdout import HoldOut, Split
 from perceptive.training.loop import InMemory, Run, hash_seed
-from perceptive.training.split import Split
 from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, block_size, fits, windows, with_first
 
 Parsed = Generator[tuple[Read, Any]]

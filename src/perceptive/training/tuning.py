@@ -56,22 +56,9 @@ def successive_halving(
 ) -> list[Trial]:
     """Try choices: all of them for E/9 epochs, the best third for E/3, the best ninth for all E.
 
-    With equal scores the choice that comes first is the better one.
-
-    Parameters
-    ----------
-    choices : sequence of dicts
-    play : callable
-        Trains a choice for so many epochs, and gives its score.
-    epochs : int
-        E.
-    tell : callable or None
-        Is told how it goes.
-
-    Returns
-    -------
-    trials : list of Trial
-        The best of the last round first; then those that went out, the latest first.
+    ``play`` trains a choice for so many epochs, and gives its score; with equal scores the choice that comes first is
+    the better one. ``tell`` is told how it goes. Returns the best of the last round first; then those that went out,
+    the latest first.
 
     Examples
     --------

@@ -55,16 +55,7 @@ def fits(sizes: Sequence[int], memory: int) -> bool:
 
 
 def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
-    """The blocks of each window of an epoch.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Bytes of each block.
-    memory : int
-        Bytes of a window, about.
-    seed : int
-        Of the draw.
+    """The blocks of each window of an epoch, from the bytes of each block, and of a window, about.
 
     Examples
     --------

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks.sentences import BATCH, files_of, placed, threads_of, tokens_of
 from perceptive.data.conversion import with_others
-from perceptive.data.documents import bare_sentences, spans_of, with_spans
+from perceptive.data.documents import bare_sentences, spans_of
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.features import schemes
@@ -209,7 +210,7 @@ def _with_found(
             if chances is not None:
                 of_tokens = probability_of(learner, mine, chances)
                 sure += [round(min(of_tokens[begin:end]), 6) for begin, end, _ in spans(mine, scheme)]
-        tagged.append(with_spans(document, found))
+        tagged.append(replace(document, spans=found))
         if options.proba:
             tagged[-1].record = {**document.record, "probabilities": sure}
     return tagged
