@@ -30,7 +30,7 @@ class _Properties(dict[int, str]):
 
     def __init__(self) -> None:
         runs = re.findall(r"(\D)(\d*)", RUNS)
-        self._letters = [letter for letter, _ in runs]
+        self._letters: list[str] = [letter for letter, _ in runs]
         self._starts = [0, *accumulate(int(length or 1) for _, length in runs)]
 
     def __missing__(self, code: int) -> str:

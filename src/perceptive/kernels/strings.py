@@ -16,7 +16,7 @@ from perceptive.content import shown
 from perceptive.errors import ExampleTypeError
 from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
-from perceptive.kernels.substrings import Counted
+from perceptive.kernels.substrings import Counted, code_points
 
 PIECE = 2**31  # cells of the tables of a call: seconds
 STEP = 2**26  # of one pair, which fills one lane of many: a tenth of a second
@@ -115,18 +115,13 @@ def _is_hashable(symbol: Any) -> bool:
 def encode(*many: Texts) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
     """The symbols of sequences as numbers, the same for all: one array of them, and where each sequence begins."""
     if all(isinstance(item, str) for texts in many for item in texts.items):
-        return [_code_points(texts.items) for texts in many]
+        return [(code_points(texts.items).astype(np.int32, copy=False), _offsets(texts.items)) for texts in many]
     alphabet: dict[Hashable, int] = {}
     coded = []
     for texts in many:
         codes = [alphabet.setdefault(symbol, len(alphabet)) for item in texts.items for symbol in item]
         coded.append((np.array(codes, dtype=np.int32), _offsets(texts.items)))
     return coded
-
-
-def _code_points(items: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    joined = "".join(items).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, dtype="<i4").astype(np.int32, copy=False), _offsets(items)
 
 
 def _offsets(items: list[Any]) -> NDArray[np.int64]:
