@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>

@@ -49,16 +49,11 @@ struct LargePages {
     T* allocate(std::size_t n) {
         if (n > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
         const std::size_t bytes = n * sizeof(T);
-        if (bytes < PAGE) {
-            void* p = std::malloc(bytes);
-            if (!p) throw std::bad_alloc();
-            populate(p, bytes);
-            return static_cast<T*>(p);
-        }
-        void* p = nullptr;
-        if (posix_memalign(&p, PAGE, bytes) != 0) throw std::bad_alloc();
+        void* p = bytes < PAGE ? std::malloc(bytes) : nullptr;
+        if (bytes >= PAGE && posix_memalign(&p, PAGE, bytes) != 0) throw std::bad_alloc();
+        if (!p) throw std::bad_alloc();
 #ifdef __linux__
-        madvise(p, bytes / PAGE * PAGE, MADV_HUGEPAGE);  // what is left over must not take a whole page
+        if (bytes >= PAGE) madvise(p, bytes / PAGE * PAGE, MADV_HUGEPAGE);  // what is left over takes no whole page
 #endif
         populate(p, bytes);
         return static_cast<T*>(p);

@@ -4,7 +4,6 @@
 // Place 0 is that of all features that were never met. Nothing is learned there, so its weights stay 0.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>

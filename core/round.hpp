@@ -113,7 +113,6 @@ struct Round {
               weight * weight * q);
     }
 
-    // An update has been made.
     void close(double a, double length2) const {
         if (journal) journal->close_step(a);
         ++run.updates;

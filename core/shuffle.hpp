@@ -1,7 +1,6 @@
 // A seeded shuffle of our own: the same order on every machine and under every version of NumPy, and twice as fast.
 #pragma once
 
-#include <cstdint>
 #include <utility>
 
 #include "rows.hpp"

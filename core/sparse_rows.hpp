@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -108,7 +107,6 @@ class SparseRows {
     }
     const W* spread(i64 r) const { return spread_[rows_[r].at].get(); }
 
-    // Have room for more columns.
     void widen(i64 width) {
         for (std::unique_ptr<W[]>& row : spread_) {
             std::unique_ptr<W[]> all(new W[static_cast<std::size_t>(width)]);
@@ -223,7 +221,6 @@ class SparseRows {
         return chunks_.empty() ? nullptr : chunks_[at >> SHIFT].get() + (at & (CHUNK - 1));
     }
 
-    // A block for n entries.
     std::uint32_t take(i64 n) {
         const int k = block_class(n);
         if (!free_[k].empty()) {

@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -25,6 +26,8 @@ namespace nb = nanobind;
 
 namespace perceptive {
 
+using namespace nb::literals;
+
 using Any = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using ReadOnly = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -32,9 +35,39 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using MatrixOf = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Matrix = MatrixOf<double>;
+template <class T>
+using Maybe = std::optional<Vector<const T>>;  // an array that may be left out
+using Floats = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // The name of an argument that is an array, which must not be converted: what is written to it would be lost.
 inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
+
+template <class Numbers>
+i64 length(const Numbers& numbers) {
+    return static_cast<i64>(numbers.size());
+}
+template <class Array>
+i64 extent(const Array& array, int dimension) {
+    return static_cast<i64>(array.shape(dimension));
+}
+template <class T>
+const T* data_of(const Maybe<T>& array) {
+    return array ? array->data() : nullptr;
+}
+inline void require_length(const Maybe<double>& array, i64 n, const char* message) {
+    require(!array || length(*array) == n, message);
+}
+inline void require_below(const Vector<const i64>& numbers, i64 n, const char* message) {
+    for (i64 t = 0; t < length(numbers); ++t) require(numbers.data()[t] >= 0 && numbers.data()[t] < n, message);
+}
+
+// use(pointer to the numbers, of their type)
+template <class Use>
+auto with_floats(const Floats& array, Use use) {
+    if (array.dtype() == nb::dtype<float>()) return use(static_cast<const float*>(array.data()));
+    require(array.dtype() == nb::dtype<double>(), "the numbers must be float32 or float64");
+    return use(static_cast<const double*>(array.data()));
+}
 
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, CsrRows<float>, CsrRows<double>>;
 
@@ -57,7 +90,7 @@ template <class T>
 T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
     if (!array) return nullptr;
     if (array->dtype() != nb::dtype<T>()) throw std::invalid_argument(std::string(name) + " has the wrong dtype");
-    if (static_cast<i64>(array->size()) < size) throw std::invalid_argument(std::string(name) + " is too small");
+    if (length(*array) < size) throw std::invalid_argument(std::string(name) + " is too small");
     return static_cast<T*>(array->data());
 }
 

@@ -112,7 +112,6 @@ class Signals {
     unsigned long main_ = 0;
 };
 
-// A hold for the length of a `with` block.
 class Block {
   public:
     Block(const Lock& lock, Hold hold, bool uninterrupted)

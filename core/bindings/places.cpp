@@ -4,15 +4,14 @@
 
 #include "bindings/arrays.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
 
 // The same rows with place(feature) for each feature. Values, and where rows start, are shared where they can be.
 template <class Place>
-CheckedRows placed(const CheckedRows& data, Place place) {
+CheckedRows placed(const Places& places, const CheckedRows& data, Place place) {
+    require(data.d <= places.n_features(), "the rows have more features than there can be");
     return std::visit(
         [&](const auto& rows) {
             using Row = std::decay_t<decltype(rows[0])>;
@@ -47,15 +46,11 @@ CheckedRows placed(const CheckedRows& data, Place place) {
                 moved.indices = static_cast<const std::int32_t*>(out.arrays.back().data());
                 out.rows = moved;
             }
+            out.d = places.size();
+            std::visit([&](auto& any) { any.d = out.d; }, out.rows);
             return out;
         },
         data.rows);
-}
-
-CheckedRows with_width(CheckedRows rows, i64 d) {
-    std::visit([&](auto& any) { any.d = d; }, rows.rows);
-    rows.d = d;
-    return rows;
 }
 
 Places from_features(i64 n_features, const Vector<const std::int32_t>& features) {
@@ -91,16 +86,13 @@ void bind_places(nb::module_& m) {
         .def(
             "meet",
             [](Places& self, const CheckedRows& rows) {
-                require(rows.d <= self.n_features(), "the rows have more features than there can be");
-                CheckedRows found = placed(rows, [&](i64 feature) { return self.meet(feature); });
-                return with_width(std::move(found), self.size());
+                return placed(self, rows, [&](i64 feature) { return self.meet(feature); });
             },
             "rows"_a, "Rows by place; features that are new get theirs.")
         .def(
             "find",
             [](const Places& self, const CheckedRows& rows) {
-                require(rows.d <= self.n_features(), "the rows have more features than there can be");
-                return with_width(placed(rows, [&](i64 feature) { return self.find(feature); }), self.size());
+                return placed(self, rows, [&](i64 feature) { return self.find(feature); });
             },
             "rows"_a, "Rows by place; features that were never met are at place 0.");
 }

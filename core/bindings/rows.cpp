@@ -1,14 +1,12 @@
 #include "bindings/arrays.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
 
 template <class V>
 CheckedRows dense(const ReadOnly& x, bool fingerprint) {
-    const i64 n = static_cast<i64>(x.shape(0)), d = static_cast<i64>(x.shape(1));
+    const i64 n = extent(x, 0), d = extent(x, 1);
     const DenseRows<V> rows{static_cast<const V*>(x.data()), n, d};
     CheckedRows checked{rows, {x}, std::vector<std::uint64_t>(fingerprint ? n : 0), n, d, n * d};
     nb::gil_scoped_release release;
@@ -19,7 +17,7 @@ CheckedRows dense(const ReadOnly& x, bool fingerprint) {
 template <class V, class I>
 std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, const ReadOnly& data, i64 d,
                                bool fingerprint) {
-    const i64 n = static_cast<i64>(indptr.size()) - 1, stored = static_cast<i64>(data.size());
+    const i64 n = length(indptr) - 1, stored = length(data);
     require(n >= 0, "indptr is empty; the sparse matrix is damaged, rebuild it");
     const I *const starts = static_cast<const I*>(indptr.data()), *const j = static_cast<const I*>(indices.data());
     const V* const x = static_cast<const V*>(data.data());
@@ -27,8 +25,7 @@ std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, 
     std::vector<std::int32_t> narrow;  // of indices that are wider than they need be
     {
         nb::gil_scoped_release release;
-        if (!inspect(starts, j, x, n, d, static_cast<i64>(indices.size()), stored,
-                     fingerprint ? hashes.data() : nullptr))
+        if (!inspect(starts, j, x, n, d, length(indices), stored, fingerprint ? hashes.data() : nullptr))
             return std::nullopt;
         if constexpr (sizeof(I) > sizeof(std::int32_t)) narrow.assign(j, j + stored);
     }
@@ -37,7 +34,6 @@ std::optional<CheckedRows> csr(const ReadOnly& indptr, const ReadOnly& indices, 
     return CheckedRows{rows, {indptr, index, data}, std::move(hashes), n, d, stored};
 }
 
-// Some of the rows, where they lie.
 CheckedRows part(const CheckedRows& whole, const nb::slice& which) {
     const auto [begin, end, step, n] = which.compute(static_cast<size_t>(whole.n));
     require(step == 1, "rows are taken one after the other");

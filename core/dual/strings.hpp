@@ -226,7 +226,6 @@ class StringSweep {
         std::fill(total_, total_ + LANES, 0.0);
     }
 
-    // The next symbols of the source.
     void play(const std::int32_t* symbols, i64 length) {
         kernel_(symbols, length, *targets_, n_, decay_, aligned_, total_);
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -19,8 +18,8 @@
 #include <variant>
 #include <vector>
 
+#include "formats/lines.hpp"
 #include "formats/numbers.hpp"
-#include "formats/oddity.hpp"
 #include "rows.hpp"
 
 namespace perceptive {

@@ -87,7 +87,6 @@ class FeatureRow {
         add(apart_, value, space);
     }
 
-    // A word of a column.
     void add_word(std::string_view column, std::string_view value, std::string_view space) {
         word_.assign(column).append(1, '=').append(options_.alike ? meant(value, meant_) : value);
         add(word_, 1.0, space);
@@ -105,7 +104,6 @@ class FeatureRow {
         return options_.scaling ? scale_of(column)(x) : x;
     }
 
-    // There is no value in a column.
     void add_missing(std::string_view column, std::string_view space) {
         if (!options_.missing) return;
         missing_.assign(column).append("=missing");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -99,7 +98,6 @@ class JsonReader {
         return x;
     }
 
-    // true, false or null
     void word(std::string_view wanted) {
         if (std::string_view(p_, static_cast<std::size_t>(end_ - p_)).substr(0, wanted.size()) != wanted)
             expected("a value");

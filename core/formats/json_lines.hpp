@@ -140,7 +140,6 @@ class JsonParser : public FeatureParser<V> {
         if (counts()) features.add_word(name_, value, space_);
     }
 
-    // The value of what is called name_.
     void value() {
         const char kind = json_.peek();
         const std::size_t length = name_.size();

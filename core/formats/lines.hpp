@@ -2,17 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 #include <cstring>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "formats/numbers.hpp"
-#include "formats/oddity.hpp"
 #include "rows.hpp"
 #include "text/utf8.hpp"
 
@@ -39,6 +37,18 @@ inline Complaint complain(const BadLine& bad, const char* block, i64 line, const
         if (*q == '\n') ++line, from = q + 1;
     return {line, bad.at - block, bad.at - from + 1, bad.message};
 }
+
+// Something odd, and no error: how many lines have it, where the first of them has it, and what is said of that one.
+struct Oddity {
+    i64 lines = 0;
+    const char* first = nullptr;
+    std::string said;
+
+    template <class Say>
+    void note(const char* at, Say say) {
+        if (lines++ == 0) first = at, said = say();
+    }
+};
 
 struct Report {
     i64 lines = 0, skipped = 0;
@@ -100,7 +110,6 @@ inline bool is_not_finite(std::string_view token) {
     refuse(at, text + "not a number; " + cure);
 }
 
-// The whole token as a number.
 inline double number_in(std::string_view token, const char* what, const char* cure) {
     double x;
     const char* const end = token.data() + token.size();

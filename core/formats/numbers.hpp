@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 

@@ -5,9 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,15 +26,9 @@ constexpr Id behind(int distance) { return MAX_OFFSET + distance; }
 enum class Derive { itself, lower, norm, prefix, suffix, shape, pattern, has, is, length, in };
 
 inline Derive derive_by_name(const std::string& name) {
-    static const std::map<std::string, Derive> all = {
-        {"", Derive::itself},         {"lower", Derive::lower},   {"norm", Derive::norm},
-        {"prefix", Derive::prefix},   {"suffix", Derive::suffix}, {"shape", Derive::shape},
-        {"pattern", Derive::pattern}, {"has", Derive::has},       {"is", Derive::is},
-        {"length", Derive::length},   {"in", Derive::in},
-    };
-    const auto found = all.find(name);
-    if (found == all.end()) throw std::invalid_argument("unknown column function " + name);
-    return found->second;
+    return by_name<Derive>(name,
+                           {"", "lower", "norm", "prefix", "suffix", "shape", "pattern", "has", "is", "length", "in"},
+                           "unknown column function " + name);
 }
 
 enum Has { has_digit, has_hyphen, has_upper, has_lower, has_punctuation, has_dot };

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sequence/scores.hpp"
-#include "sequence/sentence_error.hpp"
 
 namespace perceptive {
 

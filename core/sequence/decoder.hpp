@@ -1,13 +1,13 @@
 // Decoding sentences that are not to be learned from.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
 #include "sequence/scores.hpp"
-#include "sequence/sentence_error.hpp"
 #include "sequence/token_batch.hpp"
 
 namespace perceptive {
@@ -99,18 +99,14 @@ class Ballots {
   public:
     void add(const std::vector<int>& path, i64 votes) {
         for (auto& [voted, count] : ballots_)
-            if (voted == path) {
-                count += votes;
-                return;
-            }
+            if (voted == path) return count += votes, void();
         ballots_.emplace_back(path, votes);
     }
 
     std::vector<int> winner() const {
-        const std::pair<std::vector<int>, i64>* best = nullptr;
-        for (const auto& ballot : ballots_)
-            if (!best || ballot.second > best->second) best = &ballot;
-        return best ? best->first : std::vector<int>{};
+        const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+        const auto best = std::max_element(ballots_.begin(), ballots_.end(), fewer);
+        return best == ballots_.end() ? std::vector<int>{} : best->first;
     }
 
   private:

@@ -58,7 +58,7 @@ class Encoder {
         }
         if (data.longest) {
             batch.cells(i, cells_);
-            add_segments(data, first, n);
+            add_segments(data, n);
         }
         data.hash.push_back(hash(data, first, n));
         data.start.push_back(first + n);
@@ -79,11 +79,11 @@ class Encoder {
             if (keys_[k] != NO_KEY) data.edge.add(keys_[k], token, static_cast<std::int32_t>(k), 1.0f);
     }
 
-    // Features of all segments of the sentence that begins at token `first`.
-    void add_segments(Sentences& data, i64 first, i64 n) const {
+    // Features of all segments of a sentence of n tokens.
+    void add_segments(Sentences& data, i64 n) const {
         for (i64 b = 0; b < n; ++b) {
             const i64 slot = static_cast<i64>(data.segment.start.size()) - 1;
-            const i64 most = data.longest_from(first + b, first + n);
+            const i64 most = std::min(data.longest, n - b);
             if (slot + most > INT32_MAX) throw std::length_error("too many segments; lower max_segment");
             data.segments.push_back(slot);
             i64 done = 1;

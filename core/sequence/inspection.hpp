@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sequence/model.hpp"

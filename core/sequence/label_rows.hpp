@@ -15,6 +15,7 @@ namespace perceptive {
 // the first of them.
 using Place = std::uint64_t;
 enum class WeightKind : std::uint64_t { state, edge, triple };
+constexpr WeightKind WEIGHT_KINDS[] = {WeightKind::state, WeightKind::edge, WeightKind::triple};
 constexpr Place SHARED = Place{1} << 61;
 constexpr Place place_of(WeightKind kind, i64 at) { return (static_cast<Place>(kind) << 62) | static_cast<Place>(at); }
 constexpr WeightKind kind_of_place(Place place) { return static_cast<WeightKind>(place >> 62); }
@@ -29,12 +30,10 @@ struct LabelWeights {
         if (second_order) triple.add(), triple.row(0);
     }
 
-    RowStore& rows(WeightKind kind) {
-        return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple;
-    }
     const RowStore& rows(WeightKind kind) const {
         return kind == WeightKind::state ? state : kind == WeightKind::edge ? edge : triple;
     }
+    RowStore& rows(WeightKind kind) { return const_cast<RowStore&>(std::as_const(*this).rows(kind)); }
     float get(Place place) const {
         const RowStore& store = rows(kind_of_place(place));
         const i64 offset = offset_of(place);
@@ -79,9 +78,7 @@ struct LabelWeights {
     }
     LabelWeights copy() const {
         LabelWeights v;
-        v.state = minus(state, nullptr, 0.0f);
-        v.edge = minus(edge, nullptr, 0.0f);
-        v.triple = minus(triple, nullptr, 0.0f);
+        for (const WeightKind kind : WEIGHT_KINDS) v.rows(kind) = minus(rows(kind), nullptr, 0.0f);
         return v;
     }
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -106,7 +105,7 @@ class SequenceMixture {
                 keys[pairs].push_back(key_of(kind.names.template_of(r), ids, n, kind.templates));
             }
         }
-        for (const WeightKind kind : KINDS) depart(kind, model, replica);
+        for (const WeightKind kind : WEIGHT_KINDS) depart(kind, model, replica);
         const std::vector<std::int32_t>* given[3] = {&rows.state, &rows.edge, &rows.segment};
         for (int k = 0; k < 3; ++k)
             for (std::size_t f = 0; f < given[k]->size(); ++f)
@@ -118,7 +117,7 @@ class SequenceMixture {
         for (const bool pairs : {false, true})
             require(base[pairs] == other.base[pairs] && changed[pairs].width == other.changed[pairs].width,
                     "the shards started from different models");
-        for (const WeightKind kind : KINDS) {
+        for (const WeightKind kind : WEIGHT_KINDS) {
             const auto k = static_cast<std::size_t>(kind);
             std::vector<i64> to = other.changed[k].row;
             if (kind != WeightKind::triple) {
@@ -148,7 +147,7 @@ class SequenceMixture {
             for (std::size_t r = 0; r < keys[pairs].size(); ++r) model.new_row(pairs, keys[pairs][r], names[pairs][r]);
         }
         const double before = model.run.clock, clock = before + run.clock;
-        for (const WeightKind kind : KINDS) {
+        for (const WeightKind kind : WEIGHT_KINDS) {
             RowStore &w = model.w.rows(kind), &sum = model.sum.rows(kind);
             const ChangedRows& rows = changed[static_cast<std::size_t>(kind)];
             for (std::size_t i = 0; i < rows.row.size(); ++i) {
@@ -192,7 +191,7 @@ class SequenceMixture {
             arrays.emplace_back(prefix + ".values", narrowest(ids));
             arrays.emplace_back(prefix + ".lengths", narrowest(lengths));
         }
-        for (const WeightKind kind : KINDS) {
+        for (const WeightKind kind : WEIGHT_KINDS) {
             const ChangedRows& rows = changed[static_cast<std::size_t>(kind)];
             const std::string prefix = "changed" + std::to_string(static_cast<int>(kind));
             std::vector<std::int32_t> row, count, column;
@@ -242,7 +241,7 @@ class SequenceMixture {
         run.criterion = sums[0], run.clock = sums[1], run.radius2 = sums[2];
         weight = sums[3], heaviest = sums[4], weighted_updates = sums[5];
         fingerprint = arrays.get<std::uint64_t>("fingerprint").copy().at(0);
-        for (const WeightKind kind : KINDS) {
+        for (const WeightKind kind : WEIGHT_KINDS) {
             const auto k = static_cast<std::size_t>(kind);
             const std::string prefix = "changed" + std::to_string(k);
             const Numbers row(arrays, prefix + ".row"), count(arrays, prefix + ".count");
@@ -268,8 +267,6 @@ class SequenceMixture {
     double weighted_updates = 0.0;  // Σ ω_i·k_i; the theorem of sequences is not about mistakes
 
   private:
-    static constexpr WeightKind KINDS[] = {WeightKind::state, WeightKind::edge, WeightKind::triple};
-
     // What has changed of one kind. A weight whose steps at several rounds cancel out in the sum has moved all the
     // same.
     void depart(WeightKind kind, const SequenceModel& model, const SequenceModel& replica) {

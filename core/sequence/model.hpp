@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>

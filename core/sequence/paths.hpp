@@ -62,10 +62,9 @@ struct ScoredPath {
 inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
     struct Entry {
         float score;
-        std::int32_t from, rank;
+        std::int32_t from, rank;  // the state before (of an end: its own), and which of the entries there
     };
     const StateGraph graph{x};
-    std::vector<ScoredPath> found;
     if (x.n == 0) return {{{}, 0.0}};
     // lists[t] holds for each state at most k entries, sorted; first[t][s] says where they begin
     std::vector<std::vector<Entry>> lists(static_cast<std::size_t>(x.n));
@@ -123,8 +122,7 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
                 const auto score = [&](const Way& way) { return before[way.at].score + way.step + way.then + unary; };
                 ways.clear();
                 graph.predecessors(t, s, some, [&](i64 from, float step, float then) {
-                    const std::int32_t begin = starts[from];
-                    const std::int32_t end = starts[from + 1];
+                    const std::int32_t begin = starts[from], end = starts[from + 1];
                     if (begin == end || step == NEVER || then == NEVER || unary == NEVER) return;
                     ways.push_back({static_cast<std::int32_t>(from), begin, begin, end, step, then, 0.0f});
                     ways.back().score = score(ways.back());
@@ -149,11 +147,7 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
         if (t + 1 < x.n) prune(t);
     }
     // the end: lowest last label first, and of pairs the lowest before it
-    struct End {
-        float score;
-        std::int32_t state, rank;
-    };
-    std::vector<End> ends;
+    std::vector<Entry> ends;
     const auto& last = lists.back();
     const auto& starts = first.back();
     const i64 states = graph.states(x.n - 1);
@@ -163,17 +157,14 @@ inline std::vector<ScoredPath> k_best(const Trellis& x, i64 k) {
                 const float score = last[e].score + x.stop[y];
                 if (score > NEVER) ends.push_back({score, static_cast<std::int32_t>(s), e - starts[s]});
             }
-    std::stable_sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.score > b.score; });
+    std::stable_sort(ends.begin(), ends.end(), [](const Entry& a, const Entry& b) { return a.score > b.score; });
     if (static_cast<i64>(ends.size()) > k) ends.resize(static_cast<std::size_t>(k));
-    for (const End& end : ends) {
+    std::vector<ScoredPath> found;
+    for (Entry entry : ends) {
         ScoredPath path{std::vector<int>(static_cast<std::size_t>(x.n)), 0.0};
-        std::int32_t s = end.state, rank = end.rank;
         for (i64 t = x.n - 1; t >= 0; --t) {
-            path.labels[t] = static_cast<int>(graph.label(s));
-            const std::int32_t at = first[t][s] + rank;
-            const Entry& entry = lists[t][at];
-            s = entry.from;
-            rank = entry.rank;
+            path.labels[t] = static_cast<int>(graph.label(entry.from));
+            entry = lists[t][first[t][entry.from] + entry.rank];
         }
         path.score = path_score(x, path.labels.data());
         found.push_back(std::move(path));

@@ -93,7 +93,6 @@ class RowStore {
         else
             vector(r)[column] += step;
     }
-    // A weight that will be written to soon.
     PERCEPTIVE_PREFETCH void expect(i64 r, i64 column) const {
         if (vectors()) __builtin_prefetch(vector(r) + column, 1);
     }

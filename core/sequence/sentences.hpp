@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -89,7 +91,6 @@ struct FeatureSet {
         return row;
     }
 
-    // How often each feature is seen, by number.
     std::vector<i64> counted() const {
         std::vector<i64> times(key.size(), 0);
         for (const std::int32_t i : number) ++times[i];
@@ -129,6 +130,17 @@ struct SentenceRows {
     std::vector<std::int32_t> state, edge, segment;
 };
 
+// What is wrong with a sentence: which one it is, what, and what stands before its place ("forced, ").
+struct SentenceError : std::invalid_argument {
+    SentenceError(i64 sentence, const char* message, const char* about = "")
+        : std::invalid_argument(about + ("sentence " + std::to_string(sentence)) + ": " + message),
+          example(sentence),
+          message(message),
+          about(about) {}
+    i64 example;
+    const char *message, *about;  // literals
+};
+
 struct Sentences {
     int n_base = 0;
     std::vector<i64> start{0};        // tokens of sentence i: [start[i], start[i + 1])
@@ -153,7 +165,6 @@ struct Sentences {
         weight = std::move(given);
     }
 
-    i64 longest_from(i64 token, i64 end) const { return std::min(longest, end - token); }
     i64 size() const { return static_cast<i64>(start.size()) - 1; }
     i64 tokens() const { return start.back(); }
 };

@@ -62,7 +62,6 @@ class StructuredPerceptron {
   private:
     using SentenceRound = Round<true, WeightJournal>;
 
-    // A sentence of a batch.
     struct Member {
         Answer answer;
         Draft draft;

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,7 +83,6 @@ class Templates {
         }
     }
 
-    // The key of template k's feature with these values.
     Key key(std::size_t k, const Id* values) const {
         Key key = seeds_[k];
         for (std::size_t p = 0; p < templates_[k].parts.size(); ++p) key = mix(key, static_cast<Key>(values[p]));

@@ -22,15 +22,15 @@
 
 namespace perceptive {
 
-// to[y] = max_p (from[p] + edge[p][y]) over the rows p with from[p] > −∞
-PERCEPTIVE_CLONES inline void best_step(const float* from, i64 rows, const float* edge, i64 S, float* to) {
+// to[y] = max_p (from[p] + edge[p][y]) over the rows p with from[p] > −∞, which lie `stride` apart
+PERCEPTIVE_CLONES inline void best_step(const float* from, i64 rows, const float* edge, i64 stride, i64 S, float* to) {
     for (i64 c = 0; c < S; c += 3 * BLOCK) {  // three blocks at a time stay in registers
         const i64 blocks = std::min<i64>(3, (S - c) / BLOCK);
         Eight a = all_eight(NEVER), b = a, d = a;
         if (blocks == 3) {
             for (i64 p = 0; p < rows; ++p) {
                 const Eight x = all_eight(from[p]);
-                const float* row = edge + p * S + c;
+                const float* row = edge + p * stride + c;
                 const Eight u = x + load_eight(row), v = x + load_eight(row + BLOCK),
                             w = x + load_eight(row + 2 * BLOCK);
                 a = u > a ? u : a;
@@ -40,7 +40,7 @@ PERCEPTIVE_CLONES inline void best_step(const float* from, i64 rows, const float
         } else {
             for (i64 p = 0; p < rows; ++p) {
                 const Eight x = all_eight(from[p]);
-                const float* row = edge + p * S + c;
+                const float* row = edge + p * stride + c;
                 const Eight u = x + load_eight(row);
                 a = u > a ? u : a;
                 if (blocks == 2) {
@@ -158,7 +158,7 @@ class Viterbi {
         for (i64 y = 0; y < S; ++y) alpha[y] = x.start[y] + x.unary[y];
         for (i64 t = 1; t < n; ++t) {
             float* now = alpha + t * S;
-            best_step(now - S, x.L, x.edge_at(t), S, now);
+            best_step(now - S, x.L, x.edge_at(t), S, S, now);
             add(now, x.unary + t * S, S);
             if (t % RESCALE == 0) taken += rescale(now, S);
         }
@@ -254,7 +254,7 @@ class Viterbi {
                         for (i64 y = 0; y < S; ++y) row[y] = before[p];
                     } else {
                         for (i64 q = 0; q < L; ++q) from_[q] = before[q * S + p];
-                        best_step_strided(from_.data(), L, x.triple + p * S, L * S, S, row);
+                        best_step(from_.data(), L, x.triple + p * S, size, S, row);
                     }
                     add(row, edge + p * S, S);
                     add(row, unary, S);
@@ -333,18 +333,6 @@ class Viterbi {
             return !kept;
         });
         scratch_.erase(end, scratch_.end());
-    }
-
-    // best_step where the rows lie `stride` apart
-    static void best_step_strided(const float* from, i64 rows, const float* edge, i64 stride, i64 S, float* to) {
-        for (i64 c = 0; c < S; c += BLOCK) {
-            Eight a = all_eight(NEVER);
-            for (i64 p = 0; p < rows; ++p) {
-                const Eight u = all_eight(from[p]) + load_eight(edge + p * stride + c);
-                a = u > a ? u : a;
-            }
-            store_eight(to + c, a);
-        }
     }
 
     static void add(float* to, const float* from, i64 S) {

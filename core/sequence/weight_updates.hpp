@@ -1,7 +1,6 @@
 // Updates of sequence models, as a journal keeps them: step k adds step[i] to the weight at place[i].
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "journal.hpp"
@@ -23,17 +22,10 @@ struct WeightUpdates : SummedTerms {
     void widen(i64 n, i64 more) {
         const i64 S = padded(n), T = padded(more);
         for (Place& at : place) {
-            const i64 offset = offset_of(at);
-            const Place shared = at & SHARED;
-            i64 to = 0;
-            if (kind_of_place(at) == WeightKind::state) {
-                to = offset / S * T + offset % S;
-            } else if (kind_of_place(at) == WeightKind::edge) {
-                to = offset / (n * S) * more * T + offset % (n * S) / S * T + offset % S;
-            } else {
-                to = (offset / (n * S) * more + offset % (n * S) / S) * T + offset % S;
-            }
-            at = place_of(kind_of_place(at), to) | shared;
+            const WeightKind kind = kind_of_place(at);
+            i64 row = offset_of(at) / S;
+            if (kind != WeightKind::state) row = row / n * more + row % n;
+            at = place_of(kind, row * T + offset_of(at) % S) | (at & SHARED);
         }
     }
 };

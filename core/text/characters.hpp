@@ -64,7 +64,8 @@ class Characters {
             which_.insert(which_.end(), std::max<std::size_t>(length, 1), number);
         }
         for (const LowerRange& range : lower_ranges)
-            for (std::uint32_t code = range.first; code <= range.last; code += range.step) {
+            for (std::uint32_t i = 0; i < range.count; ++i) {
+                const std::uint32_t code = range.first + i * range.step;
                 Character character = (*this)[code];
                 character.lower = range.delta;
                 which_[code] = number_of(character);

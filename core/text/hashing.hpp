@@ -93,7 +93,6 @@ class InvertedIndex {
 
     bool empty() const { return names_.empty(); }
 
-    // Adds the names of another one.
     void merge(InvertedIndex&& other) {
         names_.merge(other.names_);  // leaves the buckets that both have
         for (const auto& [bucket, names] : other.names_)

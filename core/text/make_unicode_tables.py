@@ -31,22 +31,21 @@ def kinds() -> str:
 
 
 def lowers() -> Iterator[tuple[int, int, int, int]]:
-    """First, last, step, and how far the lower-case letter lies."""
+    """The first, how many there are, the step between them, and how far their lower-case letters lie."""
     changes = [(ord(c), ord(lower(c)) - ord(c)) for c in CHARACTERS if lower(c) != c]
     i = 0
     while i < len(changes):
         first, delta = changes[i]
         step = changes[i + 1][0] - first if i + 1 < len(changes) and changes[i + 1][1] == delta else 0
-        last = first
-        i += 1
-        while step in (1, 2) and i < len(changes) and changes[i] == (last + step, delta):
-            last += step
-            i += 1
-        yield first, last, step if last > first else 1, delta
+        count = 1
+        while step in (1, 2) and changes[i + count : i + count + 1] == [(first + count * step, delta)]:
+            count += 1
+        i += count
+        yield first, count, step if count > 1 else 1, delta
 
 
 def header() -> str:
-    ranges = " ".join(f"{{0x{first:X},0x{last:X},{step},{delta}}}," for first, last, step, delta in lowers())
+    ranges = " ".join(f"{{0x{first:X},{count},{step},{delta}}}," for first, count, step, delta in lowers())
     return "\n".join(
         [
             f"// Made by make_unicode_tables.py from Unicode {unicodedata.unidata_version}; do not edit.",
@@ -64,7 +63,7 @@ def header() -> str:
             *(f'    "{line}"' for line in textwrap.wrap(kinds(), 114)),
             ";",
             "",
-            "struct LowerRange { std::uint32_t first, last, step; std::int32_t delta; };",
+            "struct LowerRange { std::uint32_t first, count, step; std::int32_t delta; };",
             "constexpr LowerRange lower_ranges[] = {",
             *textwrap.wrap(ranges, 120, initial_indent="    ", subsequent_indent="    "),
             "};",

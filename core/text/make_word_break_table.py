@@ -5,6 +5,7 @@ python core/text/make_word_break_table.py 17.0.0 > src/perceptive/features/word_
 """
 
 import itertools
+import json
 import sys
 import textwrap
 
@@ -29,14 +30,13 @@ def letter_of(c: str) -> str:
 
 def main() -> None:
     letters = (letter_of(chr(code)) for code in range(0x110000))
-    runs = [(letter, len(list(group))) for letter, group in itertools.groupby(letters)]
-    text = " ".join(f"{letter}{length:x}" for letter, length in runs)
+    runs = ((letter, len(list(group))) for letter, group in itertools.groupby(letters))
+    text = "".join(f"{letter}{length if length > 1 else ''}" for letter, length in runs)
     print(f'"""Made by core/text/make_word_break_table.py from Unicode {sys.argv[1]}; do not edit."""\n')
-    print(f'UNICODE_VERSION = "{sys.argv[1]}"\n')
-    print("# Letters of perceptive.reference.word_breaks: those of all characters, each with how often it comes (hex).")
+    print("# Letters of perceptive.reference.word_breaks, of all characters in runs, with their length unless it is 1.")
     print("RUNS = (")
     for line in textwrap.wrap(text, 112):
-        print(f"    {line + ' '!r}".replace("'", '"') if '"' not in line else f"    {line + ' '!r}")
+        print(f"    {json.dumps(line)}")
     print(")")
 
 

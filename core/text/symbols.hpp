@@ -14,7 +14,6 @@ class Symbols {
   public:
     Symbols() : offsets_{0}, table_(16, -1) {}
 
-    // From a stored blob and its offsets.
     Symbols(const char* blob, std::size_t blob_size, const std::int64_t* offsets, std::size_t n_offsets)
         : blob_(blob, blob + blob_size), offsets_(offsets, offsets + n_offsets) {
         if (n_offsets == 0) throw std::invalid_argument("symbols: there are no offsets");

@@ -8,7 +8,6 @@
 // reads text: never change it.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -112,7 +111,6 @@ class TextFeatures {
         meet(hash, name);
     }
 
-    // The row from its sorted keys.
     void weigh() {
         const int bits = options_.kernel.bits, shift = 32 - bits;
         const double xi[2] = {1.0,

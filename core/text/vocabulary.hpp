@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "require.hpp"
@@ -74,7 +73,6 @@ class StringTable {
         return -1;
     }
 
-    // Fills a table for the names of a blob.
     static void build(const char* blob, std::size_t blob_size, const std::int64_t* offsets, std::size_t n_offsets,
                       std::int32_t* table, std::size_t n_slots) {
         const std::size_t n = check_offsets(offsets, n_offsets, blob_size);
@@ -90,7 +88,6 @@ class StringTable {
     }
 
   private:
-    // The number of names.
     static std::size_t check_offsets(const std::int64_t* offsets, std::size_t n_offsets, std::size_t blob_size) {
         require(n_offsets > 0 && n_offsets - 1 <= INT32_MAX,
                 "vocabulary: there are no offsets, or more than int32 can count");

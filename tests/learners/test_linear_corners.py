@@ -31,7 +31,7 @@ def test_lazy_average_where_the_scale_collapses(rule, seed):
     learner = LinearLearner(classes=[0, 1], rule=rule, keep="all")
     learner.learn_many(A, b)
     problem = learner.vectors[()]
-    history = [np.append(*[part.ravel() for part in problem.voter(k)]) for k in range(problem.journal.voters)]
+    history = [np.append(*[part.ravel() for part in problem.voter(k)]) for k in range(len(problem.journal.survival))]
     naive = reference.average(history, problem.survivals().tolist(), open=True)
     w, bias = problem.vector("averaged")
     np.testing.assert_allclose(np.append(w, bias), naive, rtol=1e-3, atol=1e-3 * np.abs(history).max())

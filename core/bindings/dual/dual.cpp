@@ -1,34 +1,24 @@
 // The dual perceptron: blocks of scores are played.
 #include "dual/dual.hpp"
 
-#include <nanobind/stl/tuple.h>
-
-#include "bindings/floats.hpp"
-
-using namespace nb::literals;
+#include "bindings/arrays.hpp"
 
 namespace perceptive {
 
 namespace {
 
-DualTask task_of(const std::string& name) {
-    if (name == "binary") return DualTask::binary;
-    if (name == "ovr") return DualTask::rest;
-    require(name == "joint", "unknown task");
-    return DualTask::joint;
-}
-
 class Player {
   public:
     Player(const std::string& task, const std::string& rule, double learning_rate, double margin, double C,
            bool ties_positive)
-        : player_{task_of(task), {additive_rule_by_name(rule), learning_rate, margin, C}, ties_positive} {}
+        : player_{by_name<DualTask>(task, {"binary", "ovr", "joint"}, "unknown task"),
+                  {additive_rule_by_name(rule), learning_rate, margin, C},
+                  ties_positive} {}
 
     std::pair<i64, i64> scan(const Matrix& scores, const Vector<const std::int32_t>& target,
-                             const Vector<const double>& q, const std::optional<Vector<const double>>& weight,
-                             i64 begin, const Vector<double>& step, const Vector<double>& margin,
-                             const Vector<double>& tau, const Vector<i64>& mistakes,
-                             const Vector<double>& criterion) const {
+                             const Vector<const double>& q, const Maybe<double>& weight, i64 begin,
+                             const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
+                             const Vector<i64>& mistakes, const Vector<double>& criterion) const {
         const DualBlock block = block_of(scores, target, q, weight);
         require(begin >= 0, "begin must not be negative");
         const DualStep made = step_of(step, margin, tau, mistakes, criterion, block.outputs);
@@ -41,11 +31,11 @@ class Player {
     std::tuple<nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, i64>, nb::ndarray<nb::numpy, double>,
                nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>, i64>
     play(const Matrix& scores, const Floats& table, const Vector<const std::int32_t>& target,
-         const Vector<const double>& q, const std::optional<Vector<const double>>& weight, bool whole,
-         const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
-         const Vector<i64>& mistakes, const Vector<double>& criterion) const {
+         const Vector<const double>& q, const Maybe<double>& weight, bool whole, const Vector<double>& step,
+         const Vector<double>& margin, const Vector<double>& tau, const Vector<i64>& mistakes,
+         const Vector<double>& criterion) const {
         const DualBlock block = block_of(scores, target, q, weight);
-        require(static_cast<i64>(table.shape(0)) == block.n && static_cast<i64>(table.shape(1)) == block.n,
+        require(extent(table, 0) == block.n && extent(table, 1) == block.n,
                 "the table must be square, a row per example");
         const DualStep made = step_of(step, margin, tau, mistakes, criterion, block.outputs);
         DualUpdates updates;
@@ -63,26 +53,25 @@ class Player {
     DualStep step_of(const Vector<double>& step, const Vector<double>& margin, const Vector<double>& tau,
                      const Vector<i64>& mistakes, const Vector<double>& criterion, i64 outputs) const {
         const i64 problems = player_.task == DualTask::rest ? outputs : 1;
-        require(static_cast<i64>(step.size()) == outputs, "give one step per output");
-        for (const std::size_t size : {margin.size(), tau.size(), mistakes.size(), criterion.size()})
-            require(static_cast<i64>(size) == problems, "give one number per problem");
+        require(length(step) == outputs, "give one step per output");
+        for (const i64 size : {length(margin), length(tau), length(mistakes), length(criterion)})
+            require(size == problems, "give one number per problem");
         return {step.data(), margin.data(), tau.data(), mistakes.data(), criterion.data(), problems};
     }
 
     DualBlock block_of(const Matrix& scores, const Vector<const std::int32_t>& target, const Vector<const double>& q,
-                       const std::optional<Vector<const double>>& weight) const {
-        const i64 n = static_cast<i64>(scores.shape(0)), outputs = static_cast<i64>(scores.shape(1));
+                       const Maybe<double>& weight) const {
+        const i64 n = extent(scores, 0), outputs = extent(scores, 1);
         require(outputs > 0, "there must be at least one output");
         require(player_.task != DualTask::binary || outputs == 1, "two classes have one output");
-        require(static_cast<i64>(target.size()) == n && static_cast<i64>(q.size()) == n,
-                "give one target and one q per row");
-        require(!weight || static_cast<i64>(weight->size()) == n, "give one weight per row");
+        require(length(target) == n && length(q) == n, "give one target and one q per row");
+        require_length(weight, n, "give one weight per row");
         for (i64 i = 0; i < n; ++i) {
             const std::int32_t y = target.data()[i];
             require(player_.task == DualTask::binary ? y == 1 || y == -1 : y >= 0 && y < outputs,
                     "a target is not one of the classes");
         }
-        return {scores.data(), target.data(), q.data(), weight ? weight->data() : nullptr, n, outputs};
+        return {scores.data(), target.data(), q.data(), data_of(weight), n, outputs};
     }
 
     DualPlayer player_;
@@ -93,8 +82,7 @@ void scores_of(const Floats& K, const MatrixOf<const double>& alpha, const Matri
     require(out.shape(0) == K.shape(1) && out.shape(1) == alpha.shape(1), "out has the wrong shape");
     with_floats(K, [&](const auto* values) {
         nb::gil_scoped_release release;
-        dual_scores(values, static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), alpha.data(),
-                    static_cast<i64>(alpha.shape(1)), out.data());
+        dual_scores(values, extent(K, 0), extent(K, 1), alpha.data(), extent(alpha, 1), out.data());
     });
 }
 

@@ -3,10 +3,8 @@
 
 #include <limits>
 
-#include "bindings/floats.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/tasks/lists.hpp"
-
-using namespace nb::literals;
 
 namespace perceptive {
 
@@ -60,18 +58,17 @@ void check(const DualJournal& journal, i64 supports, i64 outputs) {
 }
 
 void add_coefficients(const DualJournal& journal, const Doubles& weights, const Matrix& into) {
-    require(static_cast<i64>(weights.size()) == journal.voters(), "give one weight per voter");
-    const i64 outputs = static_cast<i64>(into.shape(1));
-    check(journal, static_cast<i64>(into.shape(0)), outputs);
+    require(length(weights) == journal.voters(), "give one weight per voter");
+    const i64 outputs = extent(into, 1);
+    check(journal, extent(into, 0), outputs);
     journal.add_coefficients(weights.data(), into.data(), outputs);
 }
 
 void votes(const DualJournal& journal, const Floats& K, i64 rounds, bool joint, const Matrix& start,
            const MatrixOf<i64>& votes) {
-    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
-    const i64 outputs = static_cast<i64>(start.shape(1));
-    require(static_cast<i64>(start.shape(0)) == n && static_cast<i64>(votes.shape(0)) == n &&
-                votes.shape(1) == start.shape(1) && outputs > 0 && (joint || outputs == 1),
+    const i64 n = extent(K, 0), supports = extent(K, 1), outputs = extent(start, 1);
+    require(extent(start, 0) == n && extent(votes, 0) == n && extent(votes, 1) == outputs && outputs > 0 &&
+                (joint || outputs == 1),
             "start and votes must have a row per row of K");
     check(journal, supports, joint ? outputs : MANY);
     const std::vector<i64> survival = journal.survivals(rounds);
@@ -89,9 +86,8 @@ void votes(const DualJournal& journal, const Floats& K, i64 rounds, bool joint, 
 }
 
 void list_votes(const DualJournal& journal, const Floats& K, i64 rounds, const Ints& starts, const Vector<i64>& votes) {
-    const i64 n = static_cast<i64>(K.shape(0)), supports = static_cast<i64>(K.shape(1));
-    const i64 n_lists = check_starts(n, starts);
-    require(static_cast<i64>(votes.size()) == n, "votes must have a number per row of K");
+    const i64 n = extent(K, 0), supports = extent(K, 1), n_lists = check_starts(n, starts);
+    require(length(votes) == n, "votes must have a number per row of K");
     check(journal, supports, 1);
     const std::vector<i64> survival = journal.survivals(rounds);
     with_floats(K, [&](const auto* values) {

@@ -1,12 +1,8 @@
 // Ranking in the dual: blocks of scores are played list by list.
 #include "dual/dual_ranking.hpp"
 
-#include <nanobind/stl/tuple.h>
-
-#include "bindings/floats.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/tasks/lists.hpp"
-
-using namespace nb::literals;
 
 namespace perceptive {
 
@@ -18,18 +14,19 @@ class ListPlayer {
         : rule_{additive_rule_by_name(rule), learning_rate, margin, C}, pairs_(pairs_by_name(pairs)) {}
 
     // The list, the rounds, mistakes and criterion up to and with it, v·δ and its cost; its shares are in `shares`.
-    std::tuple<i64, i64, i64, double, double, double> scan(
-        const Vector<const double>& scores, const Vector<const i64>& starts, const Vector<const double>& grades,
-        const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
-        const Vector<const double>& extra, i64 begin, const Vector<double>& shares) const {
-        const i64 n_lists = check_lists(static_cast<i64>(scores.size()), starts, grades);
-        require(!gains || gains->size() == grades.size(), "gains and candidates differ in number");
-        require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
-        require(static_cast<i64>(extra.size()) == n_lists, "extra and lists differ in number");
+    std::tuple<i64, i64, i64, double, double, double> scan(const Vector<const double>& scores,
+                                                           const Vector<const i64>& starts,
+                                                           const Vector<const double>& grades,
+                                                           const Maybe<double>& gains, const Maybe<double>& weights,
+                                                           const Vector<const double>& extra, i64 begin,
+                                                           const Vector<double>& shares) const {
+        const i64 n_lists = check_lists(length(scores), starts, grades);
+        require_length(gains, length(grades), "gains and candidates differ in number");
+        require_length(weights, n_lists, "weights and lists differ in number");
+        require(length(extra) == n_lists, "extra and lists differ in number");
         require(shares.size() == scores.size(), "shares and candidates differ in number");
         require(begin >= 0, "begin must not be negative");
-        const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
-                          weights ? weights->data() : nullptr, pairs_};
+        const Lists lists{starts.data(), grades.data(), data_of(gains), data_of(weights), pairs_};
         nb::gil_scoped_release release;
         ListPairs chosen;
         const ListStop stop = scan_lists(scores.data(), lists, extra.data(), n_lists, begin, rule_, chosen);

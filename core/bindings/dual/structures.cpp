@@ -4,8 +4,6 @@
 #include "dual/strings.hpp"
 #include "dual/trees.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
@@ -22,23 +20,20 @@ Sequences sequences(const Vector<const std::int32_t>& codes, const Vector<const 
     require(offsets.size() >= 1 && offsets.data()[0] == 0, "offsets must begin with 0");
     for (std::size_t i = 1; i < offsets.size(); ++i)
         require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not decrease");
-    require(offsets.data()[offsets.size() - 1] == static_cast<i64>(codes.size()), "offsets must end with the symbols");
+    require(offsets.data()[offsets.size() - 1] == length(codes), "offsets must end with the symbols");
     check_symbols(codes);
-    return {codes.data(), offsets.data(), static_cast<i64>(offsets.size()) - 1};
+    return {codes.data(), offsets.data(), length(offsets) - 1};
 }
 
 void strings_of(const Vector<const std::int32_t>& a_codes, const Vector<const i64>& a_offsets,
                 const Vector<const std::int32_t>& b_codes, const Vector<const i64>& b_offsets, int n, double decay,
                 bool single, bool symmetric, int threads, const Matrix& out) {
     const Sequences a = sequences(a_codes, a_offsets), b = sequences(b_codes, b_offsets);
-    require(static_cast<i64>(out.shape(0)) == a.n && static_cast<i64>(out.shape(1)) == b.n, "out has the wrong shape");
+    require(extent(out, 0) == a.n && extent(out, 1) == b.n, "out has the wrong shape");
     check_length(n, single);
     require(!symmetric || a.n == b.n, "a symmetric matrix is square");
     nb::gil_scoped_release release;
-    if (single)
-        string_kernels<float>(a, b, n, decay, symmetric, threads, out.data());
-    else
-        string_kernels<double>(a, b, n, decay, symmetric, threads, out.data());
+    (single ? string_kernels<float> : string_kernels<double>)(a, b, n, decay, symmetric, threads, out.data());
 }
 
 // Two long sequences, some symbols at a time, so that the caller can be interrupted in between.
@@ -49,7 +44,7 @@ class StringPair {
         : source_(source.data(), source.data() + source.size()) {
         check_length(n, single);
         check_symbols(source), check_symbols(target);
-        const i64 offsets[] = {0, static_cast<i64>(target.size())}, chosen = 0;
+        const i64 offsets[] = {0, length(target)}, chosen = 0;
         const Sequences one{target.data(), offsets, 1};
         if (single)
             played_ = std::make_unique<Played<float>>(one, &chosen, n, decay);
@@ -60,12 +55,12 @@ class StringPair {
     // Plays the next symbols of the source; false when there are no more.
     bool play(i64 symbols) {
         require(symbols > 0, "give a number of symbols");
-        const i64 left = static_cast<i64>(source_.size()) - done_, length = std::min(symbols, left);
+        const i64 left = length(source_) - done_, next = std::min(symbols, left);
         const std::int32_t* begin = source_.data() + done_;
-        done_ += length;
+        done_ += next;
         nb::gil_scoped_release release;
-        std::visit([&](auto& played) { played->sweep.play(begin, length); }, played_);
-        return length < left;
+        std::visit([&](auto& played) { played->sweep.play(begin, next); }, played_);
+        return next < left;
     }
 
     double value() const {
@@ -93,8 +88,7 @@ template <class T>
 void exponents_of(const MatrixOf<T>& K, double factor, const Vector<const T>& a, const Vector<const T>& b) {
     require(a.size() == K.shape(0) && b.size() == K.shape(1), "one number per row and per column");
     nb::gil_scoped_release release;
-    gaussian_exponents(K.data(), static_cast<i64>(K.shape(0)), static_cast<i64>(K.shape(1)), static_cast<T>(factor),
-                       a.data(), b.data());
+    gaussian_exponents(K.data(), extent(K, 0), extent(K, 1), static_cast<T>(factor), a.data(), b.data());
 }
 
 // Prepared examples for the kernels of trees; see perceptive.kernels.examples.
@@ -114,7 +108,7 @@ class Trees {
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const char kind = kinds[i];
             require(kind == 'c' || next < texts.size(), "a text is missing");
-            require(kind == 'o' ? builder.inside() || i == 0 : builder.inside(), "the tree does not fit together");
+            require(builder.inside() || (kind == 'o' && i == 0), "the tree does not fit together");
             if (kind == 'o')
                 builder.open(texts[next++]);
             else if (kind == 'w')
@@ -128,21 +122,13 @@ class Trees {
     }
 
     std::size_t size() const { return bank_.trees.size(); }
-    std::int32_t nodes(std::size_t i) const {
-        require(i < size(), "there is no such tree");
-        return bank_.trees[i]->size();
-    }
-
     std::size_t subtrees() const { return bank_.names->subtrees(); }
 
     Trees take(const Vector<const i64>& index) const {
         Trees taken;
         taken.bank_.names = bank_.names;
-        for (std::size_t k = 0; k < index.size(); ++k) {
-            const i64 i = index.data()[k];
-            require(i >= 0 && static_cast<std::size_t>(i) < size(), "there is no such tree");
-            taken.bank_.trees.push_back(bank_.trees[static_cast<std::size_t>(i)]);
-        }
+        require_below(index, length(bank_.trees), "there is no such tree");
+        for (i64 k = 0; k < length(index); ++k) taken.bank_.trees.push_back(bank_.trees[index.data()[k]]);
         return taken;
     }
 
@@ -166,7 +152,7 @@ class Trees {
     void compare(const Trees& other, double decay, double sigma, bool symmetric, int threads, const Matrix& out) const {
         require(out.shape(0) == size() && out.shape(1) == other.size(), "out has the wrong shape");
         require(!symmetric || &other == this, "a symmetric matrix is about one set of trees");
-        const i64 row = static_cast<i64>(out.shape(1));
+        const i64 row = extent(out, 1);
         if (size() < other.size())  // many are held against each of the fewer
             other.compare_with(*this, decay, sigma, false, threads, out.data(), 1, row);
         else
@@ -222,7 +208,6 @@ void bind_structures(nb::module_& m) {
         .def("add", &Trees::add, "text"_a, "Parse one tree in brackets.")
         .def("add_parts", &Trees::add_parts, "kinds"_a, "texts"_a)
         .def("__len__", &Trees::size)
-        .def("nodes", &Trees::nodes, "i"_a)
         .def("subtrees", &Trees::subtrees, "How many different ones are remembered.")
         .def("take", &Trees::take, "index"_array)
         .def("contents", &Trees::contents, "The productions of each tree, in one piece.")

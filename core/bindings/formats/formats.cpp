@@ -1,8 +1,6 @@
 // The parsers of all formats: text in, examples out.
-#include <nanobind/stl/tuple.h>
 
 #include <memory>
-#include <tuple>
 
 #include "bindings/formats/parsing.hpp"
 #include "formats/csv.hpp"
@@ -11,20 +9,13 @@
 #include "formats/svmlight.hpp"
 #include "formats/vw.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
 
 CsvColumn column_of(const std::string& kind) {
-    if (kind == "any") return CsvColumn::any;
-    if (kind == "categorical") return CsvColumn::categorical;
-    if (kind == "text") return CsvColumn::text;
-    if (kind == "label") return CsvColumn::label;
-    if (kind == "weight") return CsvColumn::weight;
-    require(kind == "ignored", "a column is any, categorical, text, label, weight or ignored");
-    return CsvColumn::ignored;
+    return by_name<CsvColumn>(kind, {"any", "categorical", "text", "label", "weight", "ignored"},
+                              "a column is any, categorical, text, label, weight or ignored");
 }
 
 char delimiter_of(const std::string& delimiter) {
@@ -33,6 +24,7 @@ char delimiter_of(const std::string& delimiter) {
     return delimiter[0];
 }
 
+// What a parser does; one of named features also measures them.
 template <template <class> class Parser, class Options>
 void def_parse(nb::class_<Options>& format) {
     format.def(
@@ -43,23 +35,20 @@ void def_parse(nb::class_<Options>& format) {
         "text"_a, "single"_a, "skip"_a,
         "Parse whole lines: labels, which, weight, qid, indptr, indices, data, gaps, odd, codes, lines, skipped, "
         "complaints, names.");
-}
-
-template <template <class> class Parser, class Options>
-void def_measure(nb::class_<Options>& format) {
-    format.def(
-        "measure",
-        [](const Options& options, const nb::object& object) {
-            const Text text(object);
-            Measures measures;
-            nb::gil_scoped_release release;
-            Parser<double> parser(text, options);
-            parser.features.measures = &measures;
-            parse_lines(text, parser, true);
-            measures.rows = static_cast<i64>(parser.examples.which.size());
-            return measures;
-        },
-        "text"_a, "How large the numbers of whole lines are, by column; broken lines count for nothing.");
+    if constexpr (std::is_base_of_v<FeatureParser<double>, Parser<double>>)
+        format.def(
+            "measure",
+            [](const Options& options, const nb::object& object) {
+                const Text text(object);
+                Measures measures;
+                nb::gil_scoped_release release;
+                Parser<double> parser(text, options);
+                parser.features.measures = &measures;
+                parse_lines(text, parser, true);
+                measures.rows = length(parser.examples.which);
+                return measures;
+            },
+            "text"_a, "How large the numbers of whole lines are, by column; broken lines count for nothing.");
 }
 
 using Factors = std::vector<std::tuple<std::string, double, double>>;  // name, shift, factor
@@ -138,13 +127,11 @@ void bind_formats(nb::module_& m) {
         },
         "zero_based"_a, "n_features"_a.none(), "hashed"_a.none(), "queries"_a = false, "scaling"_a = Factors());
     def_parse<SvmlightParser>(svmlight);
-    def_measure<SvmlightParser>(svmlight);
     nb::class_<VwOptions> vw(m, "Vw", "A parser of Vowpal Wabbit's text format.");
     vw.def(
         "__init__", [](VwOptions* self, FeatureOptions features) { new (self) VwOptions{std::move(features)}; },
         "features"_a);
     def_parse<VwParser>(vw);
-    def_measure<VwParser>(vw);
     nb::class_<JsonOptions> json_lines(m, "JsonLines", "A parser of JSON lines.");
     json_lines.def(
         "__init__",
@@ -161,7 +148,6 @@ void bind_formats(nb::module_& m) {
         "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
         "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>());
     def_parse<JsonParser>(json_lines);
-    def_measure<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",
                                                   "A parser of lines of text, with labels or without.");
     labelled_text.def(
@@ -215,7 +201,6 @@ void bind_formats(nb::module_& m) {
         },
         "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a);
     def_parse<CsvParser>(csv);
-    def_measure<CsvParser>(csv);
 }
 
 }  // namespace perceptive

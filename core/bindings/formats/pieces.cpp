@@ -1,20 +1,7 @@
 // Lines of files from many places.
 #include "formats/pieces.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <cerrno>
-#include <cstdint>
-#include <system_error>
-#include <tuple>
-#include <vector>
-
-#include "require.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "bindings/arrays.hpp"
 
 namespace perceptive {
 

@@ -51,8 +51,7 @@ Sentences* Tagger::encode(nb::list X, nb::list y, nb::dict index, const std::vec
     data->state.number.reserve(tokens * model_.state.templates.size());  // growing would take half as much again
     for (i64 begin = 0; begin < n; begin += BATCH) {
         reader.batch.clear();
-        const i64 end = std::min(n, begin + BATCH);
-        for (i64 i = begin; i < end; ++i) {
+        for (i64 i = begin; i < std::min(n, begin + BATCH); ++i) {
             reader.sentence(X[i], i);
             reader.labels(y[i], index, i, data->label);
         }
@@ -80,15 +79,14 @@ void Tagger::play(const Sentences& data, SentenceRows& rows, Vector<const i64> o
     require(batch >= 1 && threads >= 1, "a batch has at least one sentence, and one thread plays it");
     const SequenceOptions options{
         {additive_rule_by_name(rule), learning_rate, margin, C}, hamming, k, averaged, beam, batch, threads};
-    for (std::size_t i = 0; i < order.size(); ++i)
-        require(order.data()[i] >= 0 && order.data()[i] < data.size(), "order contains an unknown sentence");
+    require_below(order, data.size(), "order contains an unknown sentence");
     require(rows.state.size() == data.state.key.size() && rows.edge.size() == data.edge.key.size() &&
                 rows.segment.size() == data.segment.key.size(),
             "these are the rows of other sentences");
     edit([&](SequenceModel& model) {
-        for (std::size_t i = 0; i < order.size(); ++i) model.check(data, order.data()[i]);
+        for (i64 i = 0; i < length(order); ++i) model.check(data, order.data()[i]);
         model.unpack();
-        training_.play(data, rows, order.data(), static_cast<i64>(order.size()), options);
+        training_.play(data, rows, order.data(), length(order), options);
     });
 }
 

@@ -4,8 +4,6 @@
 #include "bindings/sequence/named_arrays.hpp"
 #include "bindings/sequence/tagger.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 void bind_sequence_mixing(nb::module_& m) {
@@ -13,7 +11,7 @@ void bind_sequence_mixing(nb::module_& m) {
         .def(
             "__init__",
             [](SequenceMixture* self, Tagger& model, Tagger& replica, const SentenceRows& rows, bool by_updates) {
-                model.ask(nullptr, [&](const SequenceModel& from, const LabelWeights&) {
+                model.read([&](const SequenceModel& from) {
                     new (self) SequenceMixture(from, replica.model(), rows, by_updates);
                 });
             },
@@ -40,10 +38,7 @@ void bind_sequence_mixing(nb::module_& m) {
         .def_ro("run", &SequenceMixture::run, "Of all shards.");
     m.def(
         "replica_of",
-        [](Tagger& model) {
-            return new Tagger(
-                model.ask(nullptr, [](const SequenceModel& from, const LabelWeights&) { return from.replica(); }));
-        },
+        [](Tagger& model) { return new Tagger(model.read([](const SequenceModel& from) { return from.replica(); })); },
         "model"_a, nb::rv_policy::take_ownership, "The same model with the same v, at the start of a run of its own.");
     m.def(
         "find_rows",

@@ -1,12 +1,11 @@
 // Sequence models: learning and prediction.
+#include <numeric>
 #include <unordered_set>
 
 #include "bindings/sequence/named_arrays.hpp"
 #include "bindings/sequence/tagger.hpp"
 #include "sequence/inspection.hpp"
 #include "sequence/model_state.hpp"
-
-using namespace nb::literals;
 
 namespace perceptive {
 
@@ -92,11 +91,7 @@ void bind_sequence(nb::module_& m) {
              "Leave out features with these keys, but those that have weights.")
         .def("weigh", &Sentences::weigh, "weights"_a, "Give each sentence a weight: how much its updates count.")
         .def_prop_ro("fingerprint",
-                     [](const Sentences& s) {
-                         std::uint64_t total = 0;
-                         for (const std::uint64_t hash : s.hash) total += hash;
-                         return total;
-                     })
+                     [](const Sentences& s) { return std::accumulate(s.hash.begin(), s.hash.end(), std::uint64_t{0}); })
         .def_prop_ro("partial",
                      [](const Sentences& s) {
                          return std::any_of(s.label.begin(), s.label.end(), [](std::int32_t y) { return y < 0; });
@@ -136,10 +131,7 @@ void bind_sequence(nb::module_& m) {
         .def("meet", &Tagger::meet, "X"_a, "Know the strings of sentences.")
         .def(
             "strings",
-            [](Tagger& t) {
-                return to_dict(
-                    t.ask(nullptr, [](const SequenceModel& model, const LabelWeights&) { return strings_of(model); }));
-            },
+            [](Tagger& t) { return to_dict(t.read([](const SequenceModel& model) { return strings_of(model); })); },
             "The strings that it knows, in their order.")
         .def(
             "meet_strings",
@@ -162,18 +154,12 @@ void bind_sequence(nb::module_& m) {
         .def_prop_rw(
             "fingerprint", [](Tagger& t) { return t.model().fingerprint; },
             [](Tagger& t, std::uint64_t value) { t.model().fingerprint = value; })
-        .def("average",
-             [](Tagger& t) {
-                 return t.ask(nullptr, [](const SequenceModel& model, const LabelWeights&) { return model.average(); });
-             })
-        .def("last",
-             [](Tagger& t) {
-                 return t.ask(nullptr, [](const SequenceModel&, const LabelWeights& v) { return v.copy(); });
-             })
+        .def("average", [](Tagger& t) { return t.read([](const SequenceModel& model) { return model.average(); }); })
+        .def("last", [](Tagger& t) { return t.read([](const SequenceModel& model) { return model.w.copy(); }); })
         .def(
             "voter",
             [](Tagger& t, i64 k) {
-                return t.ask(nullptr, [&](const SequenceModel& model, const LabelWeights&) {
+                return t.read([&](const SequenceModel& model) {
                     require(k >= 0 && k < model.journal.voters(), "there is no such voter");
                     LabelWeights v = model.zeros();
                     model.replay(0, k, v);

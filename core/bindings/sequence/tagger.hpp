@@ -1,11 +1,6 @@
 // A sequence model as Python sees it: arguments converted and checked, the GIL released, many readers or one writer.
 #pragma once
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/tuple.h>
-
-#include <tuple>
-
 #include "bindings/lock.hpp"
 #include "bindings/sequence/token_reader.hpp"
 #include "sequence/decoder.hpp"
@@ -50,6 +45,11 @@ class Tagger {
         if (!model_.has(v)) throw std::runtime_error(MODEL_CHANGED);
         return ask(static_cast<const SequenceModel&>(model_), v);
     }
+    // read(model), in the same way
+    template <class Read>
+    auto read(Read read) {
+        return ask(nullptr, [&](const SequenceModel& model, const LabelWeights&) { return read(model); });
+    }
     SequenceModel& model() { return model_; }  // to look at single numbers
 
     // `longest`: tokens of the longest segment, 0 without segments
@@ -91,8 +91,7 @@ class Tagger {
         for (i64 begin = 0; begin < n; begin += BATCH) {
             reader.batch.clear();
             wanted.clear();
-            const i64 end = std::min(n, begin + BATCH);
-            for (i64 i = begin; i < end; ++i) {
+            for (i64 i = begin; i < std::min(n, begin + BATCH); ++i) {
                 reader.sentence(X[i], i);
                 if (forcing) reader.labels(forced.labels[i], nb::borrow<nb::dict>(forced.index), i, wanted);
             }

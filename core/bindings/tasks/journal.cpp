@@ -1,8 +1,6 @@
 #include "bindings/arrays.hpp"
 #include "tasks/row_updates.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
@@ -76,7 +74,7 @@ RowJournal<W> from_arrays(i64 max_voters, const Vector<const i64>& survival, con
 
 template <class W, class V, class Shrink>
 void replay(const RowJournal<W>& journal, i64 k, V&& v, i64 stride, const Vector<double>& v_bias, Shrink shrink) {
-    const i64 n_classes = static_cast<i64>(v_bias.size());
+    const i64 n_classes = length(v_bias);
     require(k >= 0 && k < journal.voters(), "there is no such voter");
     require(n_classes <= stride, "too many bias weights");
     for (const Entry& entry : journal.updates.entries) require(entry.label < n_classes, "too few classes");
@@ -92,20 +90,19 @@ void bind(nb::module_& m, const char* name) {
         .def_prop_ro(
             "survival", [](const RowJournal<W>& journal) { return to_numpy(journal.survival); },
             nb::rv_policy::automatic)
-        .def_prop_ro("voters", &RowJournal<W>::voters)
         .def(
             "begin_rows", [](RowJournal<W>& journal, i64 n_rows) { journal.updates.begin_rows(n_rows); }, "n_rows"_a)
         .def(
             "relabel",
             [](RowJournal<W>& journal, const Vector<const i64>& new_label) {
-                journal.updates.relabel(new_label.data(), static_cast<i64>(new_label.size()));
+                journal.updates.relabel(new_label.data(), length(new_label));
             },
             "new_label"_a)
         .def(
             "replay",
             [](const RowJournal<W>& journal, i64 k, const nb::ndarray<double, nb::ndim<2>, nb::c_contig>& v,
                const Vector<double>& v_bias) {
-                const i64 n_features = static_cast<i64>(v.shape(0)), stride = static_cast<i64>(v.shape(1));
+                const i64 n_features = extent(v, 0), stride = extent(v, 1);
                 for (const std::int32_t j : journal.updates.index)
                     require(j < n_features, "the vector has too few features");
                 replay(journal, k, DenseWeights<double>{v.data(), stride}, stride, v_bias, [&](double a) {

@@ -1,8 +1,8 @@
 #include "bindings/tasks/learning.hpp"
 
 #include "shuffle.hpp"
-
-using namespace nb::literals;
+#include "tasks/binary.hpp"
+#include "tasks/joint.hpp"
 
 namespace perceptive {
 
@@ -13,7 +13,7 @@ constexpr i64 MOST_FEATURES = i64{1} << 31;
 // A model with the weights of this one, and these parts.
 void begin(LinearModel* self, LinearModel model, Any z_bias, Any sum_bias, Any sigma_bias, const Options& options,
            nb::object journal, i64 width) {
-    model.n_classes = static_cast<i64>(z_bias.size());
+    model.n_classes = length(z_bias);
     require(model.n_classes > 0 && model.n_classes <= model.stride,
             "there must be at least one class, and a weight for each");
     require(width >= 0 && width <= model.n_features, "there are fewer weights than features");
@@ -58,7 +58,7 @@ void bind_learning(nb::module_& m) {
         "shuffle",
         [](const Vector<i64>& order, std::uint64_t seed) {
             nb::gil_scoped_release release;
-            shuffle(order.data(), static_cast<i64>(order.size()), seed);
+            shuffle(order.data(), length(order), seed);
         },
         "order"_array, "seed"_a, "Put the numbers into a random order, the same for every seed.");
     nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
@@ -124,7 +124,7 @@ void bind_learning(nb::module_& m) {
                Any sigma_bias, const Options& options, nb::object journal, i64 width) {
                 require(z.ndim() == 2, "z must be features × stride");
                 LinearModel model;
-                model.n_features = static_cast<i64>(z.shape(0)), model.stride = static_cast<i64>(z.shape(1));
+                model.n_features = extent(z, 0), model.stride = extent(z, 1);
                 model.single = z.dtype() == nb::dtype<float>();
                 model.z = std::move(z), model.sum = std::move(sum), model.sigma = std::move(sigma);
                 begin(self, std::move(model), z_bias, sum_bias, sigma_bias, options, journal, width);
@@ -182,19 +182,38 @@ void bind_learning(nb::module_& m) {
         .def(
             "clear_pending",
             [](LinearModel& self) {
-                const auto size = self.pending ? static_cast<i64>(self.pending->size()) : 0;
+                const i64 size = self.pending ? length(*self.pending) : 0;
                 std::fill_n(data_of<double>(self.pending, size, "pending"), size, 0.0);
             },
             "Nothing is pending any more: others have added it up.")
         .def(
             "put_off",
             [](LinearModel& self, const Vector<double>& shares) {
-                double* pending = data_of<double>(self.pending, static_cast<i64>(shares.size()), "pending");
+                double* pending = data_of<double>(self.pending, length(shares), "pending");
                 require(pending != nullptr, "there is no room for what is put off");
                 for (std::size_t i = 0; i < shares.size(); ++i) pending[i] += shares.data()[i];
                 std::fill_n(shares.data(), shares.size(), 0.0);
             },
             "shares"_array, "Let shares of the sums wait with those that do; they are 0 then.");
+    m.def(
+        "learn_binary",
+        [](LinearModel& model, const CheckedRows& rows, const Vector<const i64>& order,
+           const Vector<const int>& targets, const Maybe<double>& weights) {
+            require(model.stride == 1, "two classes have one weight per feature");
+            learn<BinaryTask>(model, rows, order, targets, weights, nullptr);
+        },
+        "model"_a, "rows"_a, "order"_array, "targets"_array, "weights"_array.none(),
+        "Play the rows in the given order; targets are +1, −1, or 0 for rows that are not in this problem.");
+    m.def(
+        "learn_joint",
+        [](LinearModel& model, const CheckedRows& rows, const Vector<const i64>& order,
+           const Vector<const int>& targets, const Maybe<double>& weights, const Maybe<double>& cost) {
+            require(model.stride % 4 == 0, "the classes must be padded to a multiple of 4");
+            require_length(cost, model.n_classes * model.n_classes, "cost must be classes × classes");
+            learn<JointTask>(model, rows, order, targets, weights, data_of(cost));
+        },
+        "model"_a, "rows"_a, "order"_array, "targets"_array, "weights"_array.none(), "cost"_array.none(),
+        "Play the rows in the given order; targets are classes, or −1 for rows that are not in this problem.");
 }
 
 }  // namespace perceptive

@@ -84,18 +84,15 @@ void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
 
 template <template <class, bool> class Task>
 void learn(LinearModel& model, const CheckedRows& data, const Vector<const i64>& order,
-           const Vector<const int>& targets, const std::optional<Vector<const double>>& weights, const double* cost) {
-    require(static_cast<i64>(targets.size()) == data.n, "targets and rows differ in number");
-    require(!weights || static_cast<i64>(weights->size()) == data.n, "sample weights and rows differ in number");
-    for (size_t t = 0; t < order.size(); ++t) {
-        const i64 i = order.data()[t];
-        require(i >= 0 && i < data.n, "order contains an unknown row");
-    }
+           const Vector<const int>& targets, const Maybe<double>& weights, const double* cost) {
+    require(length(targets) == data.n, "targets and rows differ in number");
+    require_length(weights, data.n, "sample weights and rows differ in number");
+    require_below(order, data.n, "order contains an unknown row");
     require(data.d <= model.n_features, "the rows have more features than the weights");
-    const Labels labels{targets.data(), weights ? weights->data() : nullptr, cost};
+    const Labels labels{targets.data(), data_of(weights), cost};
     const std::optional<Any> ids = model.ids, pending = model.pending;  // alive, whatever another thread begins
     with_task<Task>(model, data.n, labels, [&](auto& task) {
-        data.visit([&](const auto& rows) { epoch(rows, order.data(), static_cast<i64>(order.size()), task); });
+        data.visit([&](const auto& rows) { epoch(rows, order.data(), length(order), task); });
     });
 }
 

@@ -1,8 +1,6 @@
 #include "tasks/predict.hpp"
 
-#include "bindings/floats.hpp"
-
-using namespace nb::literals;
+#include "bindings/arrays.hpp"
 
 namespace perceptive {
 
@@ -11,9 +9,9 @@ namespace {
 template <class W>
 void votes_of(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
               const Matrix& initial, double bias, bool normalize, const MatrixOf<i64>& out) {
-    const i64 classes = static_cast<i64>(out.shape(1));
-    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
-    require(static_cast<i64>(out.shape(0)) == data.n && classes > 0, "out has the wrong shape");
+    const i64 classes = extent(out, 1);
+    require(length(survival) == journal.voters(), "give one survival per voter");
+    require(extent(out, 0) == data.n && classes > 0, "out has the wrong shape");
     require(initial.shape(0) == out.shape(0) && initial.shape(1) == out.shape(1), "initial has the wrong shape");
     for (const Entry& entry : journal.updates.entries)
         require(entry.label < classes, "the journal has more classes than out");
@@ -28,7 +26,7 @@ void bind_predict(nb::module_& m) {
     m.def(
         "squared_norms",
         [](const CheckedRows& data, const Vector<double>& out) {
-            require(static_cast<i64>(out.size()) == data.n, "out has the wrong shape");
+            require(length(out) == data.n, "out has the wrong shape");
             data.visit([&](const auto& rows) {
                 for (i64 i = 0; i < rows.n; ++i) out.data()[i] = squared_norm(rows[i]);
             });
@@ -37,11 +35,11 @@ void bind_predict(nb::module_& m) {
     m.def(
         "linear_scores",
         [](const CheckedRows& data, const Floats& w, bool normalize, const Matrix& out, int threads) {
-            const i64 classes = static_cast<i64>(out.shape(1)), stride = static_cast<i64>(w.shape(1));
-            require(static_cast<i64>(out.shape(0)) == data.n, "out has the wrong shape");
+            const i64 classes = extent(out, 1), stride = extent(w, 1);
+            require(extent(out, 0) == data.n, "out has the wrong shape");
             require(stride == 1 ? classes == 1 : stride % 4 == 0 && classes <= stride,
                     "the stride must be 1, or a multiple of 4 that holds all classes");
-            require(static_cast<i64>(w.shape(0)) >= data.d, "the rows have more features than the weights");
+            require(extent(w, 0) >= data.d, "the rows have more features than the weights");
             with_floats(w, [&](const auto* first) {
                 data.visit([&](const auto& rows) {
                     using W = std::decay_t<decltype(*first)>;

@@ -4,31 +4,26 @@
 #include "bindings/tasks/lists.hpp"
 #include "tasks/predict.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
 
 void learn_lists(LinearModel& model, const CheckedRows& data, const Vector<const i64>& order,
-                 const Vector<const i64>& starts, const Vector<const double>& grades,
-                 const std::optional<Vector<const double>>& gains, const std::optional<Vector<const double>>& weights,
-                 const std::string& pairs) {
+                 const Vector<const i64>& starts, const Vector<const double>& grades, const Maybe<double>& gains,
+                 const Maybe<double>& weights, const std::string& pairs) {
     const i64 n_lists = check_lists(data.n, starts, grades);
     require(model.stride == 1, "ranking has one weight per feature");
     require(model.options.bias == 0.0 && model.run.scale == 1.0,
             "ranking has no bias, and takes no rule that scales v");
     require(model.options.rule.name <= RuleName::mira, "this rule does not rank");
-    require(!gains || gains->size() == grades.size(), "gains and rows differ in number");
-    require(!weights || static_cast<i64>(weights->size()) == n_lists, "weights and lists differ in number");
-    for (size_t t = 0; t < order.size(); ++t)
-        require(order.data()[t] >= 0 && order.data()[t] < n_lists, "order contains an unknown list");
+    require_length(gains, length(grades), "gains and rows differ in number");
+    require_length(weights, n_lists, "weights and lists differ in number");
+    require_below(order, n_lists, "order contains an unknown list");
     require(data.d <= model.n_features, "the rows have more features than the weights");
-    const Lists lists{starts.data(), grades.data(), gains ? gains->data() : nullptr,
-                      weights ? weights->data() : nullptr, pairs_by_name(pairs)};
+    const Lists lists{starts.data(), grades.data(), data_of(gains), data_of(weights), pairs_by_name(pairs)};
     const std::optional<Any> ids = model.ids;  // alive, whatever another thread begins
     with_task<RankTask>(model, data.n, lists, [&](auto& task) {
-        data.visit([&](const auto& rows) { play_lists(rows, order.data(), static_cast<i64>(order.size()), task); });
+        data.visit([&](const auto& rows) { play_lists(rows, order.data(), length(order), task); });
     });
 }
 
@@ -36,9 +31,9 @@ template <class W>
 void votes_for_items(const CheckedRows& data, const RowJournal<W>& journal, const Vector<const i64>& survival,
                      const Vector<const double>& initial, const Vector<const i64>& list, bool normalize,
                      const Vector<i64>& out) {
-    require(static_cast<i64>(survival.size()) == journal.voters(), "give one survival per voter");
-    for (const size_t size : {initial.size(), list.size(), out.size()})
-        require(static_cast<i64>(size) == data.n, "give one number per row");
+    require(length(survival) == journal.voters(), "give one survival per voter");
+    for (const i64 size : {length(initial), length(list), length(out)})
+        require(size == data.n, "give one number per row");
     for (const Entry& entry : journal.updates.entries)
         require(entry.label == 0, "the journal is one of several classes");
     data.visit([&](const auto& rows) {
@@ -56,8 +51,8 @@ void bind_ranking(nb::module_& m) {
         "list_margins",
         [](const Vector<const double>& scores, const Vector<const i64>& starts, const Vector<const double>& grades,
            const std::string& pairs, const Vector<double>& out) {
-            const i64 n_lists = check_lists(static_cast<i64>(scores.size()), starts, grades);
-            require(static_cast<i64>(out.size()) == n_lists, "out has the wrong shape");
+            const i64 n_lists = check_lists(length(scores), starts, grades);
+            require(length(out) == n_lists, "out has the wrong shape");
             const Pairs kind = pairs_by_name(pairs);
             nb::gil_scoped_release release;
             list_margins(scores.data(), starts.data(), n_lists, grades.data(), kind, out.data());
@@ -70,8 +65,8 @@ void bind_ranking(nb::module_& m) {
            const std::string& pairs, bool normalize, const Vector<double>& shortest, const Vector<double>& longest,
            const Vector<i64>& equal) {
             const i64 n_lists = check_lists(data.n, starts, grades);
-            for (const size_t size : {shortest.size(), longest.size(), equal.size()})
-                require(static_cast<i64>(size) == n_lists, "out has the wrong shape");
+            for (const i64 size : {length(shortest), length(longest), length(equal)})
+                require(size == n_lists, "out has the wrong shape");
             const Pairs kind = pairs_by_name(pairs);
             data.visit([&](const auto& rows) {
                 list_lengths(rows, starts.data(), n_lists, grades.data(), kind, normalize, shortest.data(),

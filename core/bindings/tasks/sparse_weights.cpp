@@ -3,8 +3,6 @@
 #include "bindings/arrays.hpp"
 #include "tasks/predict.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
@@ -26,7 +24,7 @@ nb::object cells_of(const SparseWeights<W>& weights, i64 stride) {
 
 template <class W>
 void set(SparseWeights<W>& weights, i64 stride, const Vector<const i64>& at, const Vector<const W>& z,
-         const std::optional<Vector<const W>>& sum, const std::optional<Vector<const W>>& sigma) {
+         const Maybe<W>& sum, const Maybe<W>& sigma) {
     const auto n = at.size();
     require(z.size() == n && (!sum || sum->size() == n) && (!sigma || sigma->size() == n), "cells differ in number");
     require(sum.has_value() == weights.sum.has_value() && sigma.has_value() == weights.sigma.has_value(),
@@ -54,8 +52,8 @@ void set(SparseWeights<W>& weights, i64 stride, const Vector<const i64>& at, con
 template <class W>
 void scores_of(const SparseWeights<W>& weights, const CheckedRows& data, bool of_sum, bool normalize, const Matrix& out,
                int threads) {
-    const i64 classes = static_cast<i64>(out.shape(1));
-    require(static_cast<i64>(out.shape(0)) == data.n && classes <= weights.width(), "out has the wrong shape");
+    const i64 classes = extent(out, 1);
+    require(extent(out, 0) == data.n && classes <= weights.width(), "out has the wrong shape");
     require(!of_sum || weights.sum.has_value(), "there is no sum");
     const SparseRows<W>* rows_of = of_sum ? &*weights.sum : &weights.z;
     const W* const none = nullptr;
@@ -92,7 +90,7 @@ void bind_weights(nb::module_& m, const char* name) {
         .def(
             "relabel",
             [](SparseWeights<W>& self, const Vector<const i64>& new_label) {
-                const i64 n = static_cast<i64>(new_label.size());
+                const i64 n = length(new_label);
                 std::vector<bool> taken(new_label.size());
                 require(n <= self.width(), "there are more classes than weights");
                 for (i64 c = 0; c < n; ++c) {

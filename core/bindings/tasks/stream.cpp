@@ -12,8 +12,6 @@
 #include "tasks/binary.hpp"
 #include "tasks/joint.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {

@@ -1,8 +1,6 @@
 // The rows of a CSR matrix, as they are made for Python.
 #pragma once
 
-#include <nanobind/stl/tuple.h>
-
 #include "bindings/arrays.hpp"
 
 namespace perceptive {

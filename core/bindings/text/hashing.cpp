@@ -6,8 +6,6 @@
 #include "bindings/text/csr_builder.hpp"
 #include "text/hashed_row.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
@@ -18,7 +16,6 @@ class Hasher {
         require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
     }
 
-    // Buckets and signs of many names.
     std::tuple<Given<std::int32_t>, Given<double>> hash(const nb::list& names, bool remember) {
         std::vector<std::int32_t> buckets;
         std::vector<double> signs;

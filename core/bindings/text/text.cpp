@@ -6,24 +6,15 @@
 #include "bindings/text/csr_builder.hpp"
 #include "formats/features.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
 
-Weighting weighting_of(const std::string& name) {
-    if (name == "binary") return Weighting::binary;
-    if (name == "tf") return Weighting::tf;
-    require(name == "log-tf", "weighting must be 'binary', 'tf' or 'log-tf'");
-    return Weighting::log_tf;
-}
-
-using Factors = std::optional<Vector<const float>>;  // idf
+using Factors = Maybe<float>;  // idf
 
 const float* factors_of(const Factors& idf, int bits) {
     require(!idf || idf->size() == size_t{1} << bits, "idf must hold 2^bits numbers");
-    return idf ? idf->data() : nullptr;
+    return data_of(idf);
 }
 
 void make_reading(TextReading* self, std::pair<int, int> words, std::pair<int, int> chars, bool lowercase,
@@ -33,10 +24,10 @@ void make_reading(TextReading* self, std::pair<int, int> words, std::pair<int, i
     for (const auto& [least, most] : {words, chars})
         require((least == 0 && most == 0) || (1 <= least && least <= most && most <= TextOptions::longest),
                 "n-grams must be 1 ≤ least ≤ most ≤ 32, or 0 and 0");
-    const TextOptions options{words.first, words.second,
-                              chars.first, chars.second,
-                              lowercase,   weighting_of(weighting),
-                              normalize,   {bits, seed, with_signs}};
+    const auto kind =
+        by_name<Weighting>(weighting, {"binary", "tf", "log-tf"}, "weighting must be 'binary', 'tf' or 'log-tf'");
+    const TextOptions options{words.first, words.second, chars.first, chars.second,
+                              lowercase,   kind,         normalize,   {bits, seed, with_signs}};
     const float* const factors = factors_of(idf, bits);
     new (self) TextReading{options, factors, std::make_shared<Factors>(std::move(idf))};
 }

@@ -67,11 +67,13 @@ class Evaluation:
             )
         kinds = sorted([*self.there, *self.found])  # the script drops second ones, except of the type without a name
         for kind in (kind for i, kind in enumerate(kinds) if not kind or i == 0 or kinds[i - 1] != kind):
-            precision, recall, f = self.measures(kind)
-            lines.append(
-                f"{kind:>17}: precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f:6.2f}  {self.found[kind]}"
-            )
+            lines.append(self._row(kind, "FB1"))
         return "\n".join(lines)
+
+    def _row(self, kind: str, f_name: str) -> str:
+        precision, recall, f = self.measures(kind)
+        said = f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; {f_name}: {f:6.2f}"
+        return f"{kind:>17}: {said}  {self.found[kind]}"
 
 
 def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]]) -> Evaluation:

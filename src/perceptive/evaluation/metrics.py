@@ -147,9 +147,9 @@ def _checked(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[N
         raise ValueError(f"grades have shape {g.shape} and scores {s.shape}; give one of each for every candidate")
     if at.ndim != 1 or len(at) == 0 or at.dtype.kind not in "iu" or at[0] != 0 or at[-1] != len(g):
         raise ValueError(f"starts must be whole numbers from 0 to {len(g)}: where each list begins, and the last ends")
-    if (np.diff(at.astype(np.int64)) < 1).any():
-        empty = int(np.argmax(np.diff(at.astype(np.int64)) < 1))
-        raise ValueError(f"list {empty} has no candidates; give at least one, and starts that rise")
+    empty = np.flatnonzero(np.diff(at.astype(np.int64)) < 1)
+    if len(empty):
+        raise ValueError(f"list {empty[0]} has no candidates; give at least one, and starts that rise")
     for name, values in (("grade", g), ("score", s)):
         if np.isnan(values).any():
             raise ValueError(f"the {name} of candidate {int(np.argmax(np.isnan(values)))} is NaN; leave its list out")
@@ -161,12 +161,6 @@ def _lists(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> list[tupl
     grades, scores, starts = _checked(grades, scores, starts)
     lists = [(grades[begin:end], scores[begin:end]) for begin, end in pairwise(starts.tolist())]
     return [(g, s) for g, s in lists if g.max() > g.min()]
-
-
-def _ties(scores: Numbers, good: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of candidates with equal scores, the highest first: how many there are, and how many of them are good."""
-    _, place, counts = np.unique(-scores, return_inverse=True, return_counts=True)
-    return counts, np.bincount(place, weights=good).astype(np.int64)
 
 
 def _mean(values: list[float]) -> float:
@@ -241,7 +235,8 @@ def _average_precision(good: NDArray[np.bool_], scores: Numbers) -> float:
     Of n that are equal, r of them good, place i is a good one's in r/n of the orders; (i − 1)(r − 1)/(n − 1) of the
     other good ones then stand before it.
     """
-    counts, found = _ties(scores, good)
+    _, place, counts = np.unique(-scores, return_inverse=True, return_counts=True)  # the highest first
+    found = np.bincount(place, weights=good).astype(np.int64)
     begin, before = np.cumsum(counts) - counts, np.cumsum(found) - found
     n, r, above = (np.repeat(each, counts) for each in (counts, found, before))
     at = np.arange(len(good))

@@ -48,11 +48,7 @@ class TagEvaluation(Evaluation):
         if self.unknown:
             accuracy += f"; of {self.unknown} unknown words: {self.unknown_accuracy:6.2f}%"
         lines = [f"processed {self.tokens} tokens; correct: {self.right_tokens}.", accuracy]
-        for tag in sorted({*self.there, *self.found}):
-            precision, recall, f = self.measures(tag)
-            lines.append(
-                f"{tag:>17}: precision: {precision:6.2f}%; recall: {recall:6.2f}%; F1: {f:6.2f}  {self.found[tag]}"
-            )
+        lines += [self._row(tag, "F1") for tag in sorted({*self.there, *self.found})]
         if self.confusion:
             told = (f"{tag} taken for {other} ({n})" for tag, other, n in self.most_confused(MOST_CONFUSED))
             lines.append(f"most confused: {', '.join(told)}")

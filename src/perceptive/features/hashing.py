@@ -32,25 +32,22 @@ class HashedNames:
 
     def names(self, bucket: int) -> list[str]:
         """The names met in a bucket, in the order of their arrival."""
-        return self._index().names(check_integer("bucket", bucket, 0, self.width - 1))
+        return self.index.names(check_integer("bucket", bucket, 0, self.width - 1))
 
     def collisions(self) -> dict[int, list[str]]:
         """The buckets where two names or more have met, ascending, and the names."""
-        return self._index().inverted(2)
-
-    @property
-    def index(self) -> Index:
-        """The names that are remembered, by bucket."""
-        return self._index()
+        return self.index.inverted(2)
 
     def remembered(self) -> dict[int, list[str]]:
         """All buckets where a name has been met, ascending, and the names."""
-        return self._index().inverted(1)
+        return self.index.inverted(1)
 
     def _all_names(self) -> list[str]:
         return [name for names in self._core.index.inverted(1).values() for name in names]
 
-    def _index(self) -> Index:
+    @property
+    def index(self) -> Index:
+        """The names that are remembered, by bucket."""
         if not self.remember_names:
             raise ValueError(f"this {type(self).__name__} forgets the names; make it with remember_names=True")
         return self._core.index

@@ -5,159 +5,92 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-CRFPP = """\
-# the template that CRF++ ships for chunking
-word[-2:2]
-word[-1..0]
-word[0..1]
-pos[-2:2]
-pos[-2..-1]
-pos[-1..0]
-pos[0..1]
-pos[1..2]
-pos[-2..0]
-pos[-1..1]
-pos[0..2]
-@label[-1]
-"""
 
-CHUNKING = """\
+def _lines(text: str) -> str:
+    """A template a line: those of one kind stand side by side here."""
+    return text.replace(" ; ", "\n")
+
+
+CRFPP = _lines("""\
+# the template that CRF++ ships for chunking
+word[-2:2] ; word[-1..0] ; word[0..1]
+pos[-2:2] ; pos[-2..-1] ; pos[-1..0] ; pos[0..1] ; pos[1..2] ; pos[-2..0] ; pos[-1..1] ; pos[0..2]
+@label[-1]
+""")
+
+CHUNKING = _lines("""\
 # words with tags, chunks out
 columns word pos
-norm[-3:3]
-norm[-2..-1]
-norm[-1..0]
-norm[0..1]
-norm[1..2]
-norm[-1..1]
-norm[-2..0]
-norm[0..2]
+norm[-3:3] ; norm[-2..-1] ; norm[-1..0] ; norm[0..1] ; norm[1..2] ; norm[-1..1] ; norm[-2..0] ; norm[0..2]
 norm[-1] & norm[1]
-pos[-3:3]
-pos[-2..-1]
-pos[-1..0]
-pos[0..1]
-pos[1..2]
-pos[-2..0]
-pos[-1..1]
-pos[0..2]
-pos[-2..1]
-pos[-1..2]
-pos[-2..2]
-norm[0] & pos[0]
-norm[-1] & pos[0]
-norm[1] & pos[0]
-norm[0] & pos[-1]
-norm[0] & pos[1]
-norm[0] & pos[-1..0]
-norm[0] & pos[0..1]
-norm[0] & pos[-1..1]
-norm[-1] & pos[-1]
-norm[1] & pos[1]
-norm[-1] & pos[0..1]
-norm[1] & pos[-1..0]
-norm[-2] & pos[0]
-norm[2] & pos[0]
+pos[-3:3] ; pos[-2..-1] ; pos[-1..0] ; pos[0..1] ; pos[1..2] ; pos[-2..0] ; pos[-1..1] ; pos[0..2]
+pos[-2..1] ; pos[-1..2] ; pos[-2..2]
+norm[0] & pos[0] ; norm[-1] & pos[0] ; norm[1] & pos[0] ; norm[0] & pos[-1] ; norm[0] & pos[1]
+norm[0] & pos[-1..0] ; norm[0] & pos[0..1] ; norm[0] & pos[-1..1] ; norm[-1] & pos[-1] ; norm[1] & pos[1]
+norm[-1] & pos[0..1] ; norm[1] & pos[-1..0] ; norm[-2] & pos[0] ; norm[2] & pos[0]
 word[0]
 prefix(1..4)
-suffix(1..4)
-suffix(2..3)[-1]
-suffix(2..3)[1]
+suffix(1..4) ; suffix(2..3)[-1] ; suffix(2..3)[1]
 shape[-1:1]
 has(digit|hyphen|dot)
 is(capitalised|upper|number)
-cluster(100)[-1:1]
-cluster(100)[-1..0]
-cluster(100)[0..1]
-cluster(100)[-1..1]
+cluster(100)[-1:1] ; cluster(100)[-1..0] ; cluster(100)[0..1] ; cluster(100)[-1..1]
 @label[-1]
-"""
+""")
 
-NER = """\
+NER = _lines("""\
 # words in, names out; reads no tags, so that it serves any language
 norm[-2:2]
 word[-1:1]
-norm[-2..-1]
-norm[-1..0]
-norm[0..1]
-norm[1..2]
-norm[-1..1]
-shape[-2:2]
-shape[-1..0]
-shape[0..1]
-shape[-1..1]
+norm[-2..-1] ; norm[-1..0] ; norm[0..1] ; norm[1..2] ; norm[-1..1]
+shape[-2:2] ; shape[-1..0] ; shape[0..1] ; shape[-1..1]
 prefix(1..5)
-suffix(1..5)
-suffix(2..3)[-1]
-suffix(2..3)[1]
-norm[0] & shape[-1]
-norm[0] & shape[1]
-norm[-1] & shape[0]
-norm[1] & shape[0]
+suffix(1..5) ; suffix(2..3)[-1] ; suffix(2..3)[1]
+norm[0] & shape[-1] ; norm[0] & shape[1] ; norm[-1] & shape[0] ; norm[1] & shape[0]
 has(digit|hyphen|dot)
 is(capitalised|upper|number)
 length
 bag(norm[-6:6])
 @label[-1]
 is(capitalised) & @label[-1]
-"""
+""")
 
-POS = """\
+POS = _lines("""\
 # words in, parts of speech out; affixes in lower case, so that endings count in headlines too
 lower[-3:3]
 word[0]
-lower[-2..-1]
-lower[-1..0]
-lower[0..1]
-lower[1..2]
-lower[-1..1]
-lower[-2] & lower[0]
-lower[-1] & lower[1]
-lower[0] & lower[2]
+lower[-2..-1] ; lower[-1..0] ; lower[0..1] ; lower[1..2] ; lower[-1..1]
+lower[-2] & lower[0] ; lower[-1] & lower[1] ; lower[0] & lower[2]
 norm[0]
 prefix(1..7, norm)
-suffix(1..7, norm)
-suffix(1..3, norm)[-1]
-suffix(1..3, norm)[1]
-suffix(3, norm)[-2]
-suffix(3, norm)[2]
-suffix(3, norm)[-1..0]
-suffix(3, norm)[0..1]
-suffix(2, norm)[-1..1]
+suffix(1..7, norm) ; suffix(1..3, norm)[-1] ; suffix(1..3, norm)[1] ; suffix(3, norm)[-2]
+suffix(3, norm)[2] ; suffix(3, norm)[-1..0] ; suffix(3, norm)[0..1] ; suffix(2, norm)[-1..1]
 suffix(2, norm) & shape
-lower[-1] & suffix(3, norm)
-lower[1] & suffix(3, norm)
-shape[-1:1]
-shape[-1..0]
-shape[0..1]
-shape[-1..1]
+lower[-1] & suffix(3, norm) ; lower[1] & suffix(3, norm)
+shape[-1:1] ; shape[-1..0] ; shape[0..1] ; shape[-1..1]
 has(digit|hyphen|upper)
 is(capitalised|upper|number)
 @label[-1]
 is(capitalised) & @label[-1]
-"""
+""")
 
-RECORDS = """\
+RECORDS = _lines("""\
 # fields of addresses and bibliographies
-norm[-2:2]
-norm[-1..0]
-norm[0..1]
-shape[-2:2]
-shape[-1..0]
-shape[0..1]
+norm[-2:2] ; norm[-1..0] ; norm[0..1]
+shape[-2:2] ; shape[-1..0] ; shape[0..1]
 prefix(1..3)
 suffix(1..3)
 has(digit|hyphen|dot)
 is(capitalised|upper|number|punctuation)
 length
 @label[-1]
-"""
+""")
 
-HMM = """\
+HMM = _lines("""\
 # the perceptron-trained hidden Markov model: words and label pairs only
 word[0]
 @label[-1]
-"""
+""")
 
 # What does best with each, where nothing else is said.
 PARAMETERS: dict[str, dict[str, Any]] = {

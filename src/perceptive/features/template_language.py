@@ -93,7 +93,8 @@ def _parse(part: str, columns: Sequence[str]) -> Template:
         return Template(labels=labels[0], before=labels[1])
     if part.startswith("@"):
         return _label_pairs(part)
-    part = re.sub(r"^\w+(?=\s*(?:\[|$))", lambda name: _long(name[0], columns), part)
+    short = {name: long for name, long in SHORT.items() if name not in columns}
+    part = re.sub(r"^\w+(?=\s*(?:\[|$))", lambda name: short.get(name[0], name[0]), part)
     match = TERM.match(part)
     if match is None:
         raise ValueError(f"cannot read {part!r}; a term is name(arguments)[offset]")
@@ -101,10 +102,6 @@ def _parse(part: str, columns: Sequence[str]) -> Template:
     last = int(match["last"]) if match["last"] else first
     function, argument, of = _function_of(match["name"], match["arguments"], columns)
     return Template((Term(function, argument, of, first, last, match["how"] == ".."),))
-
-
-def _long(name: str, columns: Sequence[str]) -> str:
-    return name if name in columns else SHORT.get(name, name)
 
 
 def _label_pairs(part: str) -> Template:

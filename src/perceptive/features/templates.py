@@ -42,17 +42,7 @@ from typing import Any, NamedTuple
 
 from perceptive.features.clusters import Contexts, clusters, contexts_of
 from perceptive.features.presets import PRESETS
-from perceptive.features.template import (
-    AFFIXES,
-    KINDS,
-    Columns,
-    CrfppLine,
-    Line,
-    SegmentIn,
-    Template,
-    Term,
-    Values,
-)
+from perceptive.features.template import AFFIXES, KINDS, Columns, CrfppLine, Line, SegmentIn, Template, Term, Values
 from perceptive.features.template_language import COLUMNS, CRFPP, template
 
 __all__ = ["PRESETS", "Templates"]
@@ -243,11 +233,8 @@ class Templates:
     def _template(self, line: Template) -> None:
         pairs = bool(line.pairs or line.before)
         label_set = (line.labels, line.before) if line.labels or line.before else None
-        if line.pairs == -2:
-            self.trigrams = self.bigrams = True
-            return
-        if pairs and not line.terms and not label_set:
-            self.bigrams = True
+        if pairs and not line.terms and not label_set:  # triples stand alone
+            self.bigrams, self.trigrams = True, self.trigrams or line.pairs == -2
             return
         alternatives = list(map(self._alternatives, line.terms))
         if (n := math.prod(map(len, alternatives))) > MOST_OF_LINE:
@@ -277,13 +264,10 @@ class Templates:
             raise ValueError(f"more than {MOST:,} templates; leave some out")
         number = self._names.setdefault(key, len(self._names))
         self._read.append((self.edge if pairs else self.state, number, parts))
-        if pairs:
-            self.edge_names.append(name)
-            self.edge_sets.append(label_set)
-        else:
-            self.state_names.append(name)
+        (self.edge_names if pairs else self.state_names).append(name)
+        (self.edge_sets if pairs else self.state_sets).append(label_set)
+        if not pairs:
             self.scale.append(value)
-            self.state_sets.append(label_set)
 
     def _crfpp(self, line: str) -> None:
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]

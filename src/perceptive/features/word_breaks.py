@@ -29,9 +29,9 @@ class _Properties(dict[int, str]):
     """The letter of each character, by its number, for `str.translate`; those that were asked for are kept."""
 
     def __init__(self) -> None:
-        runs = RUNS.split()
-        self._letters = [run[0] for run in runs]
-        self._starts = [0, *accumulate(int(run[1:], 16) for run in runs)]
+        runs = re.findall(r"(\D)(\d*)", RUNS)
+        self._letters: list[str] = [letter for letter, _ in runs]
+        self._starts = [0, *accumulate(int(length or 1) for _, length in runs)]
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = self._letters[bisect_right(self._starts, code) - 1]

@@ -60,18 +60,14 @@ class Constant(Kernel):
     """c for any two examples; c ≥ 0."""
 
     vectors = True
+    view = "anything"
 
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
         _check_not_negative(c, "a constant kernel")
 
-    @property
-    def view(self) -> Hashable:
-        return "anything"
-
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        return Objects([None] * n)
+        return Objects([None] * _number_of(X))
 
     def compare(self, A: Any, B: Any) -> Values:
         return np.full((len(A), len(B)), float(self.c))
@@ -80,8 +76,7 @@ class Constant(Kernel):
         return np.full(len(A), float(self.c))
 
     def feature_map(self, X: Any) -> Any:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        return np.full((n, 1), float(self.c) ** 0.5)
+        return np.full((_number_of(X), 1), float(self.c) ** 0.5)
 
     def __repr__(self) -> str:
         return f"Constant({self.c!r})"
@@ -217,8 +212,7 @@ class Sum(Pair):
     """k₁ + k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
-        one += two
-        return one
+        return np.add(one, two, out=one)
 
     def feature_map(self, X: Any) -> Any:
         both = [self.k1.feature_map(X), self.k2.feature_map(X)]
@@ -236,8 +230,7 @@ class Product(Pair):
     """k₁·k₂."""
 
     def _join(self, one: Values, two: Values) -> Values:
-        one *= two
-        return one
+        return np.multiply(one, two, out=one)
 
     def feature_map(self, X: Any) -> Any:
         return _products(self.k1.feature_map(X), self.k2.feature_map(X))
@@ -267,6 +260,10 @@ def _products(one: Any, two: Any) -> Any:
     check_size(one.shape[0], one.shape[1] * two.shape[1])
     one, two = (phi.toarray() if hasattr(phi, "tocsr") else np.asarray(phi) for phi in (one, two))
     return (one[:, :, None] * two[:, None, :]).reshape(len(one), -1)
+
+
+def _number_of(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _check_not_negative(c: Any, what: str) -> None:

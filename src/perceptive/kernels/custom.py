@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Custom(Kernel):
     2.0
     """
 
+    view = "objects"
+
     def __init__(self, f: Callable[[Any, Any], float], name: str | None = None) -> None:
         self.f, self.name = f, name
         self.checks = True  # symmetry
@@ -48,10 +50,6 @@ class Custom(Kernel):
     def label(self) -> str:
         """The name that a saved model knows the function by."""
         return str(self.name or getattr(self.f, "__name__", type(self.f).__name__))
-
-    @property
-    def view(self) -> Hashable:
-        return "objects"
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Objects:
         return Objects(as_list(X))
@@ -134,10 +132,7 @@ class Precomputed(Kernel):
 
     one_way = True
     pairwise = True
-
-    @property
-    def view(self) -> Hashable:
-        return "precomputed"
+    view = "precomputed"
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Parts:
         check_real(X)

@@ -1,7 +1,9 @@
 """Examples as kernels see them: checked once, then taken, joined and replaced without looking at them again.
 
 A kernel's `prepare` makes one of these from what people have. They serve as the examples of a call and, growing, as the
-supports of a model.
+supports of a model. Each kind has ``len``; ``take(index)``, some of them, where a slice need not copy;
+``extend(other)``, which adds others of the same kind at the end; and ``put(i, other)``, which lets the single example
+of ``other`` stand in place i.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import copy
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +24,6 @@ from perceptive.sparse import inspected
 
 FEW = 128  # rows that are in the cache while they are looked at twice
 Index = slice | NDArray[np.int64] | list[int]
-
-
-class Examples(Protocol):
-    """Many examples, prepared for one kernel."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, index: Index) -> Any:
-        """Some of them; a slice need not copy."""
-
-    def extend(self, other: Any) -> None:
-        """Add others of the same kind at the end."""
-
-    def put(self, i: int, other: Any) -> None:
-        """Let the single example of ``other`` stand in place i."""
 
 
 class Dense:
@@ -52,7 +39,6 @@ class Dense:
 
     @property
     def array(self) -> NDArray[Any]:
-        """The rows."""
         return self._rows[: self._n]
 
     rows = array
@@ -71,24 +57,18 @@ class Dense:
         return np.zeros(0) if norms2 is None else norms2
 
     def take(self, index: Index) -> Dense:
-        """Some rows."""
-        norms2 = self._norms2
-        if norms2 is not None:
-            norms2 = self.norms2[index]
-        return Dense(self.array[index], norms2)
+        return Dense(self.array[index], None if self._norms2 is None else self.norms2[index])
 
     def extend(self, other: Dense) -> None:
-        """Add rows; room doubles when it runs out."""
         n = self._n + len(other)
         if n > len(self._rows) or not self._rows.flags.owndata:
-            grown = np.empty((max(n, 2 * self._n, 16), self._rows.shape[1]), self._rows.dtype)
+            grown = np.empty((max(n, 2 * self._n, 16), self._rows.shape[1]), self._rows.dtype)  # room doubles
             grown[: self._n] = self.array
             self._rows = grown
         self._rows[self._n : n] = other.array
         self._n = n
 
     def put(self, i: int, other: Dense) -> None:
-        """Replace row i."""
         if not self._rows.flags.owndata or not self._rows.flags.writeable:
             self._rows = self.array.copy()
         self._rows[i] = other.array[0]
@@ -124,15 +104,12 @@ class Sparse:
         return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
 
     def take(self, index: Index) -> Sparse:
-        """Some rows."""
         return Sparse(self.matrix[index])
 
     def extend(self, other: Sparse) -> None:
-        """Add rows."""
         self._parts.append(other.matrix)
 
     def put(self, i: int, other: Sparse) -> None:
-        """Replace row i."""
         rows = self.matrix
         self._parts = [rows[:i], other.matrix, rows[i + 1 :]]
 
@@ -167,17 +144,12 @@ class Objects:
         return len(self.items)
 
     def take(self, index: Index) -> Objects:
-        """Some of them."""
-        if isinstance(index, slice):
-            return type(self)(self.items[index])
-        return type(self)([self.items[i] for i in index])
+        return type(self)(self.items[index] if isinstance(index, slice) else [self.items[i] for i in index])
 
     def extend(self, other: Objects) -> None:
-        """Add others."""
         self.items.extend(other.items)
 
     def put(self, i: int, other: Objects) -> None:
-        """Replace one."""
         self.items[i] = other.items[0]
 
 
@@ -192,16 +164,13 @@ class Parts:
         return len(self.parts[0])
 
     def take(self, index: Index) -> Parts:
-        """Some of them."""
         return Parts([part.take(index) for part in self.parts], self.derived)
 
     def extend(self, other: Parts) -> None:
-        """Add others."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.extend(theirs)
 
     def put(self, i: int, other: Parts) -> None:
-        """Replace one."""
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.put(i, theirs)
 
@@ -259,14 +228,8 @@ def contents(examples: Any) -> list[bytes | None]:
         parts = [contents(part) for part in (examples.parts[:-1] if examples.derived else examples.parts)]
         return [None if None in each else digest(each) for each in zip(*parts, strict=True)]
     if hasattr(examples, "contents"):
-        found: list[bytes | None] = examples.contents()
-        return found
-    return [digest(item) or _identity(item) for item in examples.items]
-
-
-def _identity(item: Any) -> bytes:
-    """Which object it is, as long as it is alive."""
-    return b"object" + id(item).to_bytes(8, "little", signed=True)
+        return list(examples.contents())
+    return [digest(item) or b"object" + id(item).to_bytes(8, "little", signed=True) for item in examples.items]
 
 
 def _content(indices: NDArray[Any], values: NDArray[Any]) -> bytes:
@@ -343,7 +306,8 @@ def columns_of(X: Any, columns: Any) -> Any:
         try:
             if isinstance(columns, str):
                 return X[columns].to_numpy()
-            return (X[list(columns)] if _names(columns) else X.iloc[:, columns]).to_numpy()
+            names = isinstance(columns, list | tuple) and all(isinstance(c, str) for c in columns)
+            return (X[list(columns)] if names else X.iloc[:, columns]).to_numpy()
         except (KeyError, IndexError, TypeError, ValueError):
             raise ValueError(
                 f".on({shown(columns)}): the data frame has no such column; it has {shown(list(X.columns))}, which go "
@@ -360,10 +324,7 @@ def columns_of(X: Any, columns: Any) -> Any:
     picked = []
     for i, x in enumerate(as_list(X)):
         try:
-            if isinstance(columns, list | tuple):
-                picked.append([x[c] for c in columns])
-            else:
-                picked.append(x[columns])
+            picked.append([x[c] for c in columns] if isinstance(columns, list | tuple) else x[columns])
         except (KeyError, IndexError, TypeError):
             raise ExampleError(
                 f"it has no part {columns!r}: it is of type {type(x).__name__!r}; give tuples, dicts or rows with such "
@@ -372,7 +333,3 @@ def columns_of(X: Any, columns: Any) -> Any:
                 kind="example",
             ) from None
     return picked
-
-
-def _names(columns: Any) -> bool:
-    return isinstance(columns, list | tuple) and all(isinstance(c, str) for c in columns)

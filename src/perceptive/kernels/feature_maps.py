@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 from numbers import Integral
 
@@ -43,7 +42,7 @@ def polynomial_features(X: Matrix, degree: int, c: float, spelling: str = "merge
             continue
         tuples = combinations_with_replacement(range(n), k) if spelling == "merged" else product(range(n), repeat=k)
         for places in tuples:
-            orderings = _orderings(places) if spelling == "merged" else 1
+            orderings = math.factorial(k) // _factorials(places) if spelling == "merged" else 1
             columns.append(math.sqrt(factor * orderings) * _monomial(X, places))
     return np.column_stack(columns)
 
@@ -54,9 +53,10 @@ def gaussian_features(X: Matrix, gamma: float, order: int) -> Matrix:
     check_size(len(X), count_features(X.shape[1], order))
     damping = np.exp(-gamma * (X**2).sum(axis=1))
     columns = []
-    for places in _monomials(X.shape[1], order):
-        factorials = math.prod(math.factorial(times) for times in Counter(places).values())
-        columns.append(damping * math.sqrt((2 * gamma) ** len(places) / factorials) * _monomial(X, places))
+    for k in range(order + 1):
+        for places in combinations_with_replacement(range(X.shape[1]), k):
+            factor = math.sqrt((2 * gamma) ** k / _factorials(places))
+            columns.append(damping * factor * _monomial(X, places))
     return np.column_stack(columns)
 
 
@@ -66,11 +66,6 @@ def check_order(order: object) -> None:
         raise ValueError(f"order={order!r}: the order of a Taylor series must be 0, 1, 2, …")
 
 
-def _monomials(n: int, order: int) -> Iterator[tuple[int, ...]]:
-    for k in range(order + 1):
-        yield from combinations_with_replacement(range(n), k)
-
-
 def _monomial(X: Matrix, places: tuple[int, ...]) -> Matrix:
     column = np.ones(len(X))
     for place in places:
@@ -78,8 +73,8 @@ def _monomial(X: Matrix, places: tuple[int, ...]) -> Matrix:
     return column
 
 
-def _orderings(places: tuple[int, ...]) -> int:
-    return math.factorial(len(places)) // math.prod(math.factorial(times) for times in Counter(places).values())
+def _factorials(places: tuple[int, ...]) -> int:
+    return math.prod(math.factorial(times) for times in Counter(places).values())
 
 
 def check_size(rows: int, columns: int) -> None:

@@ -115,6 +115,10 @@ class _Parser:
     def peek(self) -> str:
         return self.tokens[self.next][2]
 
+    def pop(self) -> tuple[int, str, str]:
+        self.next += 1
+        return self.tokens[self.next - 1]
+
     def take(self, *wanted: str) -> bool:
         found = self.tokens[self.next][1] == "sign" and self.peek() in wanted
         self.next += found
@@ -146,13 +150,12 @@ class _Parser:
 
     def power(self) -> Any:
         found = self.part()
-        if self.take("**"):
-            at, kind, word = self.tokens[self.next]
-            if kind != "number" or not word.isdigit() or not isinstance(found, Kernel):
-                self.fail(at, "a power is a whole number, and of a kernel")
-            self.next += 1
-            return found ** int(word)
-        return found
+        if not self.take("**"):
+            return found
+        at, kind, word = self.pop()
+        if kind != "number" or not word.isdigit() or not isinstance(found, Kernel):
+            self.fail(at, "a power is a whole number, and of a kernel")
+        return found ** int(word)
 
     def part(self) -> Any:
         found = self.atom()
@@ -161,8 +164,7 @@ class _Parser:
             if kind != "sign" or not isinstance(found, Kernel):
                 self.fail(at, "only a kernel has parts")
             if self.take("@"):
-                at, kind, word = self.tokens[self.next]
-                self.next += 1
+                at, kind, word = self.pop()
                 if kind == "number" and word.isdigit():
                     found = found.on(int(word))
                 elif kind in ("name", "text"):
@@ -171,10 +173,9 @@ class _Parser:
                     self.fail(at, "expected the name or number of a column")
             else:
                 self.expect(".")
-                at, _, word = self.tokens[self.next]
+                at, _, word = self.pop()
                 if word not in ("exp", "normalized"):
                     self.fail(at, "a kernel becomes .exp() or .normalized()")
-                self.next += 1
                 self.expect("(")
                 self.expect(")")
                 try:
@@ -184,8 +185,7 @@ class _Parser:
         return found
 
     def atom(self) -> Any:
-        at, kind, word = self.tokens[self.next]
-        self.next += 1
+        at, kind, word = self.pop()
         if kind == "number":
             return _number(word)
         if kind == "sign" and word == "(":
@@ -215,8 +215,7 @@ class _Parser:
         positional: list[Any] = []
         named: dict[str, Any] = {}
         while not self.take(")"):
-            at, kind, word = self.tokens[self.next]
-            self.next += 1
+            at, kind, word = self.pop()
             if kind == "name" and self.take("="):
                 if word in named:
                     self.fail(at, f"{word} is given twice")
@@ -233,8 +232,7 @@ class _Parser:
 
     def argument(self) -> Any:
         negative = self.take("-")
-        at, kind, word = self.tokens[self.next]
-        self.next += 1
+        at, kind, word = self.pop()
         if kind == "number":
             return -_number(word) if negative else _number(word)
         if kind == "text" and not negative:

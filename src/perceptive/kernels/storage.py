@@ -200,15 +200,12 @@ def check_fit(kernel: Kernel, examples: Any) -> None:
         raise ValueError("parts of different lengths")
     if isinstance(kernel, algebra.Pair) and not kernel.shared:
         _check_parts(examples, [kernel.k1, kernel.k2])
-    elif isinstance(kernel, algebra.Pair):
-        for one in (kernel.k1, kernel.k2):
-            check_fit(one, examples)
     elif isinstance(kernel, rescaling.ScaledBy | rescaling.Normalized | rescaling.Centered):
         _check_parts(examples, [kernel.k, None])
     elif isinstance(kernel, custom.Precomputed):
         _check_parts(examples, [None, None])
         rows, index = examples.parts[0].array, examples.parts[1].array[:, 0]
-        if not (np.isin(index, np.arange(rows.shape[1])).all()):
+        if not np.isin(index, np.arange(rows.shape[1])).all():
             raise ValueError("examples beyond the Gram matrix")
     elif isinstance(kernel, vectors.VectorKernel):
         _check_numbers(examples)
@@ -218,7 +215,7 @@ def check_fit(kernel: Kernel, examples: Any) -> None:
         if type(examples) is not kind:
             raise ValueError(f"the supports are not examples of {kernel!r}")
     else:
-        for _, inner in kernel.kernels():  # the one that it is a function of, or compares parts with
+        for _, inner in kernel.kernels():  # the ones that it is a function of, or compares parts with
             check_fit(inner, examples)
 
 

@@ -16,7 +16,7 @@ from perceptive.content import shown
 from perceptive.errors import ExampleTypeError
 from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
-from perceptive.kernels.substrings import Counted
+from perceptive.kernels.substrings import Counted, code_points
 
 PIECE = 2**31  # cells of the tables of a call: seconds
 STEP = 2**26  # of one pair, which fills one lane of many: a tenth of a second
@@ -30,16 +30,15 @@ class Texts(Objects):
     so the supports of a model do not keep what it has learned from alive.
     """
 
-    single = False
-
-    def __init__(self, items: Iterable[Any]) -> None:
+    def __init__(self, items: Iterable[Any], single: bool = False) -> None:
         super().__init__(items)
+        self.single = single
         self._own: Counted | None = None
         self._all: weakref.ref[Counted] | None = None
         self._rows = np.zeros(0, np.int64)  # among all
 
     def __reduce__(self) -> Any:
-        return _texts, (self.items, self.single)
+        return Texts, (self.items, self.single)
 
     def counted(self) -> tuple[Counted, NDArray[np.int64] | slice]:
         """Where their substrings are counted, and which of the sequences there they are."""
@@ -51,9 +50,7 @@ class Texts(Objects):
         return self._own, slice(None)
 
     def take(self, index: Any) -> Texts:
-        """Some of them."""
-        taken = Texts(super().take(index).items)
-        taken.single = self.single
+        taken = Texts(super().take(index).items, self.single)
         home, rows = self.counted()
         rows = np.arange(len(self)) if isinstance(rows, slice) else rows
         taken._all, taken._rows = weakref.ref(home), rows[index]
@@ -70,32 +67,18 @@ class Texts(Objects):
         super().extend(other)
 
     def put(self, i: int, other: Any) -> None:
-        """Replace one."""
         self._own = self._all = None
         super().put(i, other)
-
-
-def _texts(items: list[Any], single: bool) -> Texts:
-    texts = Texts(items)
-    texts.single = single
-    return texts
 
 
 class StringKernel(Kernel):
     """A kernel of sequences."""
 
-    @property
-    def view(self) -> Hashable:
-        return "sequences"
+    view = "sequences"
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Texts:
-        items = as_list(X)
-        for i, item in enumerate(items):
-            if not isinstance(item, str):
-                items[i] = _symbols(item, i, self)
-        texts = Texts(items)
-        texts.single = np.dtype(dtype) == np.float32
-        return texts
+        items = [item if isinstance(item, str) else _symbols(item, i, self) for i, item in enumerate(as_list(X))]
+        return Texts(items, single=np.dtype(dtype) == np.float32)
 
     def norms(self, A: Texts) -> NDArray[np.float64]:
         A = in_double(A)  # norms are float64 whatever the values are
@@ -132,18 +115,13 @@ def _is_hashable(symbol: Any) -> bool:
 def encode(*many: Texts) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
     """The symbols of sequences as numbers, the same for all: one array of them, and where each sequence begins."""
     if all(isinstance(item, str) for texts in many for item in texts.items):
-        return [_code_points(texts.items) for texts in many]
+        return [(code_points(texts.items).astype(np.int32, copy=False), _offsets(texts.items)) for texts in many]
     alphabet: dict[Hashable, int] = {}
     coded = []
     for texts in many:
         codes = [alphabet.setdefault(symbol, len(alphabet)) for item in texts.items for symbol in item]
         coded.append((np.array(codes, dtype=np.int32), _offsets(texts.items)))
     return coded
-
-
-def _code_points(items: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    joined = "".join(items).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, dtype="<i4").astype(np.int32, copy=False), _offsets(items)
 
 
 def _offsets(items: list[Any]) -> NDArray[np.int64]:
@@ -198,8 +176,7 @@ class Spectrum(StringKernel):
         else:
             counts = two.substrings(n).count(A.items), two.substrings(n).counts[columns]
         if self.distinct:
-            counts = counts[0] > 0, counts[1] > 0
-            counts = counts[0].astype(np.float64), counts[1].astype(np.float64)
+            return (counts[0] > 0).astype(np.float64), (counts[1] > 0).astype(np.float64)
         return counts
 
 
@@ -228,8 +205,7 @@ class Subsequence(StringKernel):
         _check_length(n)
         if n > _core.LONGEST_SUBSEQUENCE:
             raise ValueError(f"n={shown(n)}: subsequences may have up to {_core.LONGEST_SUBSEQUENCE} symbols")
-        if not 0 < number(decay) <= 1:
-            raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")
+        check_decay(decay)
 
     def compare(self, A: Texts, B: Texts) -> Values:
         return _compare(A, B, int(self.n), float(self.decay), A.single)
@@ -303,6 +279,12 @@ def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> 
         half = len(B) // 2
         _fill(K[:, :half], A, B.take(slice(half)), n, decay, single)
         _fill(K[:, half:], A, B.take(slice(half, None)), n, decay, single)
+
+
+def check_decay(decay: Any) -> None:
+    """Raise ValueError where it is not in (0, 1]."""
+    if not 0 < number(decay) <= 1:
+        raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")
 
 
 def _check_length(n: Any) -> None:

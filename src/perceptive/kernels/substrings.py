@@ -67,8 +67,7 @@ class Substrings:
     def _coded(self, items: Sequence[Any]) -> Numbers:
         """Symbols as numbers: code points, or places in the alphabet (−1: not in it)."""
         if self._strings and all(isinstance(item, str) for item in items):
-            joined = "".join(items).encode("utf-32-le", "surrogatepass")
-            return np.frombuffer(joined, dtype="<i4").astype(np.int64)
+            return code_points(items).astype(np.int64)
         if self._strings:  # symbols of one character are characters
             coded = (ord(s) if isinstance(s, str) and len(s) == 1 else -1 for item in items for s in item)
         else:
@@ -89,6 +88,11 @@ class Substrings:
         counts = sp.csr_array((np.ones(len(columns)), (which, columns)), shape=(len(lengths), self.width))
         counts.sum_duplicates()
         return counts
+
+
+def code_points(items: Sequence[str]) -> NDArray[np.int32]:
+    """The characters of all strings, as numbers."""
+    return np.frombuffer("".join(items).encode("utf-32-le", "surrogatepass"), dtype="<i4")
 
 
 def _lengths(items: Sequence[Any]) -> Numbers:

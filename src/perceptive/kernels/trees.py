@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.content import digest, shown
+from perceptive.content import digest
 from perceptive.errors import ExampleError, ExampleTypeError
 from perceptive.kernels.examples import as_list
-from perceptive.kernels.kernel import Kernel, Values, number
-from perceptive.kernels.strings import threads
+from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.strings import check_decay, threads
 
 CLOSE = object()  # the end of a node
 MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
@@ -38,7 +38,6 @@ class Trees:
         return len(self.parsed)
 
     def take(self, index: Any) -> Trees:
-        """Some of them."""
         if isinstance(index, slice):
             index = np.arange(*index.indices(len(self)), dtype=np.int64)
         index = np.ascontiguousarray(index, dtype=np.int64)
@@ -49,12 +48,10 @@ class Trees:
         return [digest(productions) for productions in self.parsed.contents()]
 
     def extend(self, other: Trees) -> None:
-        """Add others."""
         self.parsed.extend(other.parsed)
         self.items.extend(other.items)
 
     def put(self, i: int, other: Trees) -> None:
-        """Replace one."""
         self.parsed.put(i, other.parsed)
         self.items[i] = other.items[0]
 
@@ -148,11 +145,11 @@ class TreeKernel(Kernel):
     """Σ over pairs of nodes of C(a, b) = λ·Π_j (σ + C(child_j(a), child_j(b))), where the productions agree."""
 
     sigma = 1.0
-    decay: float
+    view = "trees"
 
-    @property
-    def view(self) -> Hashable:
-        return "trees"
+    def __init__(self, decay: float = 1.0) -> None:
+        self.decay = decay
+        check_decay(decay)
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Trees:
         return parse_trees(X)
@@ -188,10 +185,6 @@ class SubsetTree(TreeKernel):
     3.0
     """
 
-    def __init__(self, decay: float = 1.0) -> None:
-        self.decay = decay
-        _check_decay(decay)
-
 
 class Subtree(TreeKernel):
     """Common complete subtrees: nodes with all that is below them (Vishwanathan & Smola 2002).
@@ -204,12 +197,3 @@ class Subtree(TreeKernel):
     """
 
     sigma = 0.0
-
-    def __init__(self, decay: float = 1.0) -> None:
-        self.decay = decay
-        _check_decay(decay)
-
-
-def _check_decay(decay: Any) -> None:
-    if not 0 < number(decay) <= 1:
-        raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")

@@ -32,10 +32,7 @@ class VectorKernel(Kernel):
     """A kernel of rows of numbers."""
 
     vectors = True
-
-    @property
-    def view(self) -> Hashable:
-        return "vectors"
+    view: Hashable = "vectors"
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Dense | Sparse:
         return vectors(X, dtype)
@@ -108,10 +105,7 @@ class Linear(VectorKernel):
     def __init__(self, A: ArrayLike | None = None) -> None:
         self.A = copied(A)
         self._root = None if A is None else _root(A)
-
-    @property
-    def view(self) -> Hashable:
-        return "vectors" if self.A is None else ("vectors", np.asarray(self.A).tobytes())
+        self.view = "vectors" if A is None else ("vectors", np.asarray(self.A).tobytes())
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Dense | Sparse:
         prepared = vectors(X, dtype)
