@@ -121,15 +121,14 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "Perceptrons for tagging: averaged or not",
         "Collins (2002), Discriminative training methods for hidden Markov models; figure 4, as the notes print it",
-        """Noun phrases are those of CoNLL-2000 (sections 15 to 18 and 20 of the Wall Street Journal), with CRF++'s
-        template; he had Brill's tags and his own features. His parts of speech are the Penn Treebank's,
-        which are not free: here they are those of the English Web Treebank, which is harder, with
-        Ratnaparkhi's features, first order. Maximum entropy is scikit-learn's logistic regression in a
-        greedy tagger, 60 steps of L-BFGS at most; he used iterative scaling, up to 900 steps, and a beam.
-        All scores are the best of the epochs on the part that is scored, as in his table. cc = 5 means
-        features that occur 5 times or more.
-        Rows of several seeds differ where a paired t-test says so (p < 0.05); maximum entropy has no seed,
-        and differs by 0.1 points or more.""",
+        """The noun phrases are those of CoNLL-2000 (sections 15 to 18 and 20 of the Wall Street Journal), with
+        CRF++'s template; Collins used Brill's tags and his own features. His parts of speech come from the Penn
+        Treebank, which is not free; here they come from the English Web Treebank, which is harder, with Ratnaparkhi's
+        features, first order. Maximum entropy is scikit-learn's logistic regression in a greedy tagger, with at most
+        60 steps of L-BFGS; he used iterative scaling with up to 900 steps, and a beam. As in his table, each score is
+        that of the best epoch, chosen on the data that is scored. cc = 5 means features that occur 5 times or more.
+        Rows with several seeds differ if a paired t-test shows it (p < 0.05). Maximum entropy has no seed; there, a
+        difference is 0.1 points or more.""",
         tables,
         claims,
         draw,

@@ -112,22 +112,22 @@ def reproduce(quick: bool = False) -> Paper:
     best = max(voted, key=lambda decay: voted[decay])
     claims = [
         Claim(
-            "all subtrees rank better than the grammar that made the candidates",
+            "all subtrees rank better than the grammar that generated the candidates",
             f"{voted[best]:.1f} and {mean(found['PCFG']):.1f}",
             voted[best] > mean(found["PCFG"]),
         ),
         Claim(
-            "subtrees tell more than the rules alone",
+            "subtrees rank better than counts of rules",
             f"{voted[best]:.1f} and {mean(found['counts of rules']):.1f}",
             voted[best] > mean(found["counts of rules"]),
         ),
         Claim(
-            "large trees must be held down: a decay well below 1 is best",
+            "large trees need less weight: a decay well below 1 is best",
             f"best at {best:g}; 0.9 is {voted[best] - voted[0.9]:.1f} behind",
             best <= 0.7,
         ),
         Claim(
-            "voted and averaged do alike",
+            "voted and averaged are about equal",
             f"{max(abs(voted[d] - averaged[d]) for d in DECAYS):.1f} apart at most",
             all(abs(voted[d] - averaged[d]) < 2 for d in DECAYS),
         ),
@@ -145,12 +145,12 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "Tree kernels that rank parses",
         "Collins & Duffy (2001), Convolution kernels for natural language",
-        """The paper reranks the parses of the Penn Treebank's ATIS part, which is not free. Here the sentences are
-        made: a prepositional phrase belongs to the verb or to the noun before it, to whichever likes the
-        preposition more (with 5 % of noise). No rule of a context-free grammar sees both words; a subtree
-        does. All parses of a sentence are its candidates.""",
+        """The paper reranks parses of the ATIS part of the Penn Treebank, which is not free. Here the sentences are
+        synthetic: a prepositional phrase belongs to the verb or to the noun before it, depending on which of them
+        prefers the preposition (with 5 % noise). No rule of a context-free grammar sees both words; a subtree does.
+        All parses of a sentence are its candidates.""",
         [table],
         claims,
         draw,
-        "Sentences with the right parse on top, against the decay of large trees",
+        "Sentences with the right parse on top, by the decay of large trees",
     )

@@ -73,14 +73,14 @@ def reproduce(quick: bool = False) -> Paper:
             f"in {sum(better)} of {len(better)} rows",
             sum(better) > 0.9 * len(better),
         ),
-        Claim("voting and averaging do alike", f"at most {apart:.2f} points apart from T = 1 on", apart < 0.5),
+        Claim("voting and averaging are about equal", f"at most {apart:.2f} points apart from T = 1 on", apart < 0.5),
         Claim(
-            "a random vector of the run is worse than the last, or alike",
+            "a random vector of the run is no better than the last",
             f"d = {top}, T = 1: {first['random']:.2f}, last {first['last']:.2f}",
             first["random"] > first["last"] - 0.2,
         ),
         Claim(
-            "with d = 1 the data are not separable, and the last vector stays bad",
+            "with d = 1 the data is not separable, and the last vector stays bad",
             f"{linear[epochs[-1]]['last']:.2f} after {epochs[-1]} epochs, voted {linear[epochs[-1]]['voted']:.2f}",
             linear[epochs[-1]]["last"] > linear[epochs[-1]]["voted"] + 1,
         ),
@@ -90,7 +90,7 @@ def reproduce(quick: bool = False) -> Paper:
             first["voted"] - end["voted"] < 1,
         ),
         Claim(
-            "after many epochs with d ≥ 2 the hypotheses come together",
+            "after many epochs with d ≥ 2 the hypotheses are about equal",
             f"d = {top}: {end['last']:.2f} last, {end['voted']:.2f} voted",
             abs(end["last"] - end["voted"]) < 0.3,
         ),
@@ -108,12 +108,12 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "Voted, averaged, last, random",
         "Freund & Schapire (1999), Large margin classification using the perceptron algorithm",
-        """The ten one-vs-rest problems of MNIST (the paper: NIST digits in another selection), pixels between 0 and 1,
-        the order drawn anew each epoch. Normalised: the problems are compared by v·x/‖v‖; cells are empty
-        where more than 15,000 supports make ‖v‖ dear. The voted hypothesis compares the problems by their
-        votes.""",
+        """The data is MNIST as ten one-vs-rest problems (the paper uses another selection of NIST digits), with
+        pixels between 0 and 1 and a new order in each epoch. "Normalised" compares the problems by v·x/‖v‖; cells are
+        empty if there are more than 15,000 supports, because ‖v‖ is then expensive to compute. The voted hypothesis
+        compares the problems by their votes.""",
         [table],
         claims,
         draw,
-        "Test error against epochs, for each hypothesis",
+        "Test error by epoch, for each hypothesis",
     )

@@ -55,22 +55,22 @@ def reproduce(quick: bool = False) -> Paper:
     middle, best = mean(by_length[4]), max(mean(v) for v in by_length.values())
     claims = [
         Claim(
-            "lengths 4 to 6 are among the best, longer ones lose",
+            "lengths 4 to 6 are among the best; longer ones are worse",
             f"4: {middle:.1f}, 8: {mean(by_length[8]):.1f}",
             middle > mean(by_length[8]),
         ),
         Claim(
-            "subsequences do at least as well as n-grams of the same length",
+            "subsequences are at least as good as n-grams of the same length",
             ", ".join(f"{k}: {mean(by_length[k]) - mean(grams[k]):+.1f}" for k in LENGTHS),
             mean(mean(by_length[k]) - mean(grams[k]) for k in LENGTHS) > 0,
         ),
         Claim(
-            "without a word of the language, they come near bags of words or beat them",
+            "without using words, they come close to bags of words or beat them",
             f"best {best:.1f}, words {mean(words):.1f}",
             best > mean(words) - 1,
         ),
         Claim(
-            "a strong decay does not ruin, a weak one does",
+            "a strong decay does little harm, a weak one does much",
             f"0.1: {mean(by_decay[0.1]):.1f}, 0.5: {mean(by_decay[0.5]):.1f}, 0.9: {mean(by_decay[0.9]):.1f}",
             mean(by_decay[0.1]) > mean(by_decay[0.9]),
         ),
@@ -89,12 +89,12 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "String subsequence kernels",
         "Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins (2002), Text classification using string kernels",
-        """The paper takes 380 and 90 articles of Reuters and a support vector machine. Here it is as many sentences of
-        the subjectivity corpus and the averaged kernel perceptron; kernels are normalised, as there. A
-        sentence is some hundred letters, an article a thousand and more, so the figures cannot be compared,
-        only what they say of length and decay.""",
+        """The paper uses 380 and 90 articles of Reuters and a support vector machine. Here we use as many sentences
+        of the subjectivity corpus and the averaged kernel perceptron, with normalised kernels as in the paper. A
+        sentence has about a hundred letters, an article a thousand or more. So the figures cannot be compared
+        directly, only the effects of length and decay.""",
         [lengths, decays],
         claims,
         draw,
-        "F1 against the length and the decay of subsequences",
+        "F1 by the length and the decay of subsequences",
     )

@@ -59,16 +59,16 @@ def reproduce(quick: bool = False) -> Paper:
     half = next(e for e, s in zip(errors, shared, strict=True) if s < 60)
     claims = [
         Claim(
-            "hashing into enough buckets costs nothing",
+            "hashing into enough buckets loses nothing",
             f"2²⁰: {errors[-1]:.2f} %, 2¹⁶: {errors[5]:.2f} %",
             abs(errors[5] - errors[-1]) < 1,
         ),
         Claim(
-            "many collisions cost little",
-            f"{half:.2f} % where more than every third feature shares its bucket",
+            "many collisions lose little",
+            f"{half:.2f} % when more than a third of the features share a bucket",
             half - errors[-1] < 1.5,
         ),
-        Claim("few buckets cost much", f"2⁶: {errors[0]:.2f} %", errors[0] - errors[-1] > 5),
+        Claim("few buckets lose much", f"2⁶: {errors[0]:.2f} %", errors[0] - errors[-1] > 5),
         Claim(
             "Lemma 2: the inner product is unbiased",
             f"mean error {bias:+.4f}, standard error {error:.4f}",
@@ -87,14 +87,14 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "Hash kernels: error against bits",
         "Shi, Petterson, Dror, Langford, Smola, Strehl & Vishwanathan (2009), Hash kernels; the notes' Lemma 2",
-        """The paper hashes Reuters and DMOZ; here it is the subjectivity corpus (8,000 sentences to learn from, 2,000
-        to test on). Theorem 3 and its corollaries do not hold as the notes print them (see where the notes
-        slip); Lemma 2 does, and is tried on two unit vectors of 300 features in 64 buckets, with as many
-        hash functions as there are trials.""",
+        """The paper hashes Reuters and DMOZ; here we use the subjectivity corpus (8,000 sentences for training, 2,000
+        for testing). Theorem 3 and its corollaries do not hold as the notes print them (see where the notes slip).
+        Lemma 2 does; it is tested on two unit vectors of 300 features in 64 buckets, with a new hash function in each
+        trial.""",
         [table],
         claims,
         draw,
-        "Test error and shared buckets against the number of bits",
+        "Test error and shared buckets by the number of bits",
     )
 
 
