@@ -48,7 +48,7 @@ constexpr std::size_t MOST_PAIRS = std::size_t{1} << 22;  // interactions in one
 class FeatureRow {
   public:
     InvertedIndex names;
-    Measures* measures = nullptr;  // where given, numbers are measured, and there are no features
+    Measures* measures = nullptr;  // where given, numbers are measured, words counted, and there are no features
 
     explicit FeatureRow(const FeatureOptions& options)
         : options_(options), interacts_(options.all_pairs || !options.pairs.empty()) {
@@ -88,6 +88,9 @@ class FeatureRow {
     }
 
     void add_word(std::string_view column, std::string_view value, std::string_view space) {
+        double x = 0.0;
+        if (measures && !reads_as_number(value, x)) measures->add_word(column, value);
+        if (measures) return;
         word_.assign(column).append(1, '=').append(options_.alike ? meant(value, meant_) : value);
         add(word_, 1.0, space);
     }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "rows.hpp"
 #include "text/utf8.hpp"
@@ -77,18 +78,46 @@ struct Measure {
     }
 };
 
+// How many words a column has, and the first of them that differ.
+struct WordCount {
+    static constexpr std::size_t MOST = 2, LONGEST = 64;
+    i64 n = 0;
+    std::vector<std::string> first;
+
+    void add(std::string_view word) {
+        ++n;
+        if (first.size() < MOST) meet(std::string(word.substr(0, LONGEST)));
+    }
+
+    void merge(const WordCount& other) {
+        n += other.n;
+        for (const std::string& word : other.first)
+            if (first.size() < MOST) meet(word);
+    }
+
+  private:
+    void meet(std::string word) {
+        if (std::find(first.begin(), first.end(), word) == first.end()) first.push_back(std::move(word));
+    }
+};
+
 // The numbers of columns, of which there are so many at most: others are left as they are, as are those whose name is
-// not UTF-8. Codes are columns in which a string reads as a number.
+// not UTF-8. Codes are columns in which a string reads as a number; words are those that do not.
 class Measures {
   public:
     static constexpr std::size_t MOST = std::size_t{1} << 16;
     i64 rows = 0;
     ByName<Measure> columns;
+    ByName<WordCount> words;
     std::set<std::string> codes;
 
     void add(std::string_view name, double x) {
         if (!std::isfinite(x)) return;  // its line is broken
-        if (Measure* const known = of(name)) known->add(x);
+        if (Measure* const known = of(columns, name)) known->add(x);
+    }
+
+    void add_word(std::string_view name, std::string_view word) {
+        if (WordCount* const known = of(words, name)) known->add(word);
     }
 
     void add_code(const std::string& name) {
@@ -99,12 +128,15 @@ class Measures {
         rows += other.rows;
         for (const std::string& name : other.codes) add_code(name);
         for (const std::string& name : other.columns.names())
-            if (Measure* const known = of(name)) known->merge(*other.columns.find(name));
+            if (Measure* const known = of(columns, name)) known->merge(*other.columns.find(name));
+        for (const std::string& name : other.words.names())
+            if (WordCount* const known = of(words, name)) known->merge(*other.words.find(name));
     }
 
   private:
-    Measure* of(std::string_view name) {
-        Measure* const known = columns.find(name);
+    template <class T>
+    static T* of(ByName<T>& columns, std::string_view name) {
+        T* const known = columns.find(name);
         if (known || columns.size() == MOST || !is_utf8(name)) return known;
         return &columns.add(name);
     }

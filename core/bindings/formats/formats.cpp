@@ -91,6 +91,19 @@ void bind_formats(nb::module_& m) {
         .def_prop_ro(
             "codes",
             [](const Measures& self) { return std::vector<std::string>(self.codes.begin(), self.codes.end()); })
+        .def_prop_ro(
+            "words",
+            [](const Measures& self) {
+                std::vector<std::tuple<std::string, i64, std::vector<nb::bytes>>> words;
+                for (const std::string& name : self.words.names()) {
+                    const WordCount& found = *self.words.find(name);
+                    std::vector<nb::bytes> first;
+                    for (const std::string& word : found.first) first.emplace_back(word.data(), word.size());
+                    words.emplace_back(name, found.n, std::move(first));
+                }
+                return words;
+            },
+            "Of each column with words its name, how many there are, and the first two that differ.")
         .def("table", &table_of,
              "Of each column one after the other: numbers, non-zeros, mean, Σ(x − mean)², Σx², smallest, largest.");
     m.def(
