@@ -105,8 +105,10 @@ def declared_words(X: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in X.columns if str(X[name].dtype).lower().startswith(DECLARED))
 
 
-def frame_dicts(X: Any, meant: bool = True) -> list[dict[str, Any]]:
+def frame_dicts(X: Any, meant: bool = True, missing: bool = False) -> list[dict[str, Any]]:
     """The rows of a data frame as dicts of what is not missing; for models from before (not ``meant``), True is "True".
+
+    With ``missing`` what is missing is None.
 
     Examples
     --------
@@ -121,6 +123,8 @@ def frame_dicts(X: Any, meant: bool = True) -> list[dict[str, Any]]:
         for row, value in zip(rows, values, strict=True):
             if not is_missing(value):
                 row[name] = str(value) if isinstance(value, (date, time) if meant else WORDS) else value
+            elif missing:
+                row[name] = None
     return rows
 
 
@@ -163,7 +167,7 @@ def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable
         lines = _numbered(X, format) if len(getattr(X, "shape", ())) == 2 else [str(line).encode() for line in X]
         return lambda names, idf: format.parser(names), lines
     if format.name == "json" and not is_texts(X):
-        rows = X if is_dicts(X) else frame_dicts(X, format.words is not None)
+        rows = X if is_dicts(X) else frame_dicts(X, format.words is not None, missing=True)
         lines = [as_line(i, row, format.label) for i, row in enumerate(rows)]
         return lambda names, idf: format.parser(names, idf=idf), lines
     if is_texts(X):
