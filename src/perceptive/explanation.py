@@ -105,7 +105,7 @@ def label_of(explanation: Explanation) -> str:
 
 
 def _called(part: Part) -> str:
-    return part.name if part.name is not None else f"#{part.column}"
+    return f"#{part.column}" if part.name is None else part.name or "''"  # of a column without a name
 
 
 def explain(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import amount, class_weight, duration, number, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import amount, class_weight, columns, duration, number, number_or_word, option_of, span, whole, words
 from perceptive.parameters import (
     PRECISIONS,
     KernelParameters,
@@ -134,7 +134,7 @@ TABLES = Group(
     {
         "label": _value("column or key of the label (default: label)"),
         "categorical": _value("columns whose numbers are names", "A,B,…", words),
-        "ignore": _value("columns to leave out", "A,B,…", words),
+        "ignore": _value("columns to leave out", "A,B,…", columns),
         "delimiter": _value("between columns (default: comma, tab or semicolon, as the header has it)"),
         "text_column": _value("column or key whose value is a text", "NAME"),
         "weight": _value(

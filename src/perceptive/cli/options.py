@@ -158,6 +158,17 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
+def columns(text: str) -> tuple[str, ...]:
+    """A type for argparse: columns separated by commas, of which one may have no name.
+
+    Examples
+    --------
+    >>> columns("id,name"), columns("")
+    (('id', 'name'), ('',))
+    """
+    return tuple(text.split(","))
+
+
 def class_weight(text: str) -> dict[str, float] | str:
     """A type for argparse: "balanced", or a weight for some classes.
 

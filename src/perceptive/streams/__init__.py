@@ -24,6 +24,7 @@ from perceptive.streams.blocks import Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
 from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
+from perceptive.streams.first_lines import look
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
 from perceptive.streams.meaning import check_meaning
@@ -85,6 +86,8 @@ class Stream:
         format, once = self.format, not all(map(repeatable, self.files))
         table, asked = format.name in NAMED_FEATURES, format.scale != "auto"
         unmeasured = live or (once and format.name == "arrow")
+        begins = format.words is not None and not format.numerals  # no model knows these files
+        format = look(self.files, format, self.log) if begins else format
         looks = table and ((format.apart is None and format.has_text) or (not asked and unmeasured))
         texts, others = texts_and_others(self.files, format) if looks else (False, False)
         if not asked:
@@ -103,8 +106,8 @@ class Stream:
         idf = self.known_idf
         if live and idf is None and format.has_idf:
             idf = learn_idf(self.files, format, skip=True, live=True)
-        strings = format.words is not None and not format.numerals and not unmeasured
-        format = replace(measured(self.files, format, self.threads, strings), numerals=format.words is not None)
+        log = self.log if begins and not unmeasured else None
+        format = replace(measured(self.files, format, self.threads, log), numerals=format.words is not None)
         return replace(self, format=format, remember_names=names, known_idf=idf)
 
     @cached

@@ -27,6 +27,7 @@ FEATURES = ("any", "categorical")  # kinds of columns that become features with 
 PASSING = ("known", "numerals")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
 NO_KEY = "\0"  # the label of what has none
+INDEX = ("", "Unnamed: 0", "__index_level_0__")  # columns of row names, as R, pandas and Parquet of pandas have them
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
 
@@ -272,7 +273,7 @@ class FileFormat:
         if self.name not in (*NAMED_FEATURES, "text") or name not in NAMED_FEATURES:
             can = ", ".join(alike[:-1]) + f" or {alike[-1]}" if self.name in (*NAMED_FEATURES, "text") else self.name
             raise ValueError(f"the model has learned from {self.name} files, and cannot read {told}; give {can} files")
-        if name == "json" and self.ignore:
+        if name == "json" and {*self.ignore}.difference(INDEX):
             raise ValueError(
                 "the model has learned from a table with columns that are ignored, which JSON lines do not know; give "
                 "csv or arrow files"
@@ -301,7 +302,7 @@ class FileFormat:
         for option, names, there_are in asked:
             known = set(there_are)
             for name in names:
-                if name not in known:
+                if name not in known and not (option == "ignore" and name in INDEX):
                     there = ", ".join(map(repr, there_are))
                     said = literal(f"there is no column {name!r} for it; there are {there}")
                     raise ParameterError(literal(where) + ": {}: " + said, option)

@@ -1,21 +1,16 @@
-"""The format of a file from its name, else from its first lines; and what these give away of files that are misread."""
+"""The format of a file from its name, else from its first lines."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from pathlib import PurePath
 
-from perceptive import _core
 from perceptive.errors import ParameterError, literal
 from perceptive.streams.blocks import STDIN, peek, shown
-from perceptive.streams.file_format import FileFormat
 from perceptive.streams.text_lines import check_start
 
 ENDINGS = {
@@ -82,7 +77,7 @@ def told_by(path: str) -> str | None:
     if start.startswith(MAGIC):
         return "arrow"
     lines = [line for line in start.split(b"\n")[:100] if line.strip()]
-    if lines and all(map(_is_object, lines[:-1] or lines)):
+    if lines and all(map(is_object, lines[:-1] or lines)):
         return "json"
     entries = sum(_is_svmlight(line) and ENTRIES.search(line) is not None for line in lines)
     return "svmlight" if 2 * entries > len(lines) else None
@@ -141,7 +136,8 @@ def _is_svmlight(line: bytes) -> bool:
     return line.lstrip().startswith(b"#") or SVMLIGHT.fullmatch(line.strip()) is not None
 
 
-def _is_object(line: bytes) -> bool:
+def is_object(line: bytes) -> bool:
+    """Whether a line is an object of JSON."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
@@ -156,7 +152,7 @@ def _is_columns(start: bytes) -> bool:
 
 
 LOOKS: dict[str, Callable[[bytes], bool]] = {
-    "json": _is_object,
+    "json": is_object,
     "svmlight": _is_svmlight,
     "vw": lambda line: VW.fullmatch(line) is not None,
     "text": lambda line: line.startswith(b"__label__"),
@@ -173,55 +169,3 @@ def _by_delimiter(lines: list[bytes]) -> list[str]:
         if len(counts) == 1 and counts != {0} and len(lines) > 1:
             return ["csv"]
     return []
-
-
-# ---------------------------------------------------------------- files that are likely to be misread
-
-ROWS = 100  # of a table, that are looked at
-COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+")
-FEWEST, WORDS = 10, 3  # values of a column that may be texts, and words of each, about
-HEADERS = (
-    {"label", "class", "category", "target", "sentiment", "y"},
-    {"text", "sentence", "review", "message", "document"},
-)
-
-
-def oddity(path: str, format: FileFormat) -> str | None:
-    """What to say of a file that is likely to be misread; None of others, of pipes and of what is elsewhere."""
-    if format.name not in ("text", "csv") or not os.path.isfile(path):
-        return None
-    start = peek(path).decode(errors="replace")
-    said = _header(start) if format.name == "text" else _columns(start, format)
-    return None if said is None else f"{shown(path)}: {said}"
-
-
-def _header(start: str) -> str | None:
-    words = [word.strip().lower() for word in start.split("\n", 1)[0].split("\t")]
-    if len(words) != 2 or any(word not in known for word, known in zip(words, HEADERS, strict=True)):
-        return None
-    return "the first line looks like a header, and is learned from; take it out, or have the file read as a table"
-
-
-def _columns(start: str, format: FileFormat) -> str | None:
-    """Of columns whose numbers all have a comma for a point, or between thousands; and of those that are texts."""
-    delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True) or ","
-    rows: list[list[str]] = []
-    with suppress(csv.Error):  # the parser says what is wrong
-        for row in csv.reader(io.StringIO(start), delimiter=delimiter):
-            rows += [row] if len(rows) <= ROWS else []
-    for name, *values in zip(*rows[:-1], strict=False):  # the last one may be cut off
-        there = [value.strip() for value in values if value.strip()]
-        if not there or format.kinds([name]) != ["any"]:
-            continue
-        if all(map(THOUSANDS.fullmatch, there)):
-            said = f"the numbers of column {name!r} have a comma, such as {there[0]}, and are read as words"
-            return f"{said}; write thousands without it, and a point for a comma"
-        if all(map(COMMA.fullmatch, there)):
-            said = f"the numbers of column {name!r} have a comma for a point, such as {there[0]}, and are read as words"
-            return f"{said}; write them with a point"
-        words = sum(len(value.split()) for value in there)
-        if len(there) >= FEWEST and words >= WORDS * len(there) and 10 * len({*there}) >= 9 * len(there):
-            said = f"column {name!r} has a different text in nearly every row, which is read as one word"
-            return f"{said}; read it as text with --text-column {name} (Python: text_column), or have it ignored"
-    return None

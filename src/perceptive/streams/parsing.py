@@ -30,6 +30,7 @@ ODDITIES = {  # what is said of their lines, and the cure
     "them as words, such as c007",
     "utf-8": "such bytes, and lose letters; convert the file to UTF-8, as by iconv -f LATIN1 -t UTF-8",
 }
+BEFOREHAND = ("scale", "index", "words", "first lines", "texts")  # remarks on files before they are read
 FEW_NAMES = 1 << 14  # of hashed features that models of tables remember anyhow, about
 A = TypeVar("A")
 B = TypeVar("B")
@@ -62,7 +63,7 @@ class Log:
 
     def begin(self) -> None:
         """Begin anew; what was said of the files before they were read stands."""
-        self.__init__(remarks={kind: said for kind, said in self.remarks.items() if kind == "scale"})  # type: ignore[misc]
+        self.__init__(remarks={kind: said for kind, said in self.remarks.items() if kind in BEFOREHAND})  # type: ignore[misc]
 
     def remark(self, kind: str, said: str) -> None:
         """Note something odd, once."""

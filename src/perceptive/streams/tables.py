@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import chain
 
 from perceptive import _core
+from perceptive.errors import ParameterError, literal
 from perceptive.streams import arrow
 from perceptive.streams.blocks import (
     Block,
@@ -20,6 +21,7 @@ from perceptive.streams.blocks import (
     shown,
 )
 from perceptive.streams.file_format import FEATURES, FileFormat, Header
+from perceptive.streams.guessing import MAGIC, is_object
 from perceptive.streams.text_lines import check_start
 
 FIRST = 100  # JSON lines, whose keys are looked at
@@ -48,7 +50,9 @@ def open(
     """
     if format.name == "arrow":
         return arrow.open(path, format)
-    check_start(path, peek(path))
+    start = peek(path)
+    check_start(path, start)
+    _check_format(path, start, format)
     if format.name == "json":
         check_json_lines(path)
     if format.lists and format.name == "json":
@@ -74,6 +78,18 @@ def open(
     rest = first.text[end:]
     first.text.release()
     return chain([Block(rest, first.offset + end, first.buffers)], source), Header(columns, delimiter), lines
+
+
+def _check_format(path: str, start: bytes, format: FileFormat) -> None:
+    """Raise where a file is a table of another format, whose texts are in a column."""
+    tabular = "a Parquet or Arrow file" if start.startswith(MAGIC) else ""
+    if format.name == "text" and format.labelled and is_object(start.split(b"\n", 1)[0]):
+        tabular = "a file of JSON lines"
+    if tabular and format.name == "text":
+        said = literal(f"{shown(path)}: is {tabular}, and not labelled text")
+        raise ParameterError(said + "; read it as a table, and name the column of the texts by {}", "text_column")
+    if tabular:
+        raise ParameterError(literal(f"{shown(path)}: is {tabular}, and not {format.name}") + "; give {}", "format")
 
 
 def names_in(path: str, format: FileFormat) -> list[str] | None:

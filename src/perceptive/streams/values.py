@@ -6,7 +6,7 @@ A file, a data frame, a dict and a row of the same table have the same features.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
@@ -62,3 +62,14 @@ def plain_row(row: Mapping[Any, Any], words: Collection[str] = ()) -> dict[str, 
     """
     found = ((str(name), plain(value)) for name, value in row.items())
     return {name: str(value) if name in words else value for name, value in found if value is not None}
+
+
+def some_names(names: Sequence[str]) -> str:
+    """The first few names.
+
+    Examples
+    --------
+    >>> some_names(["", "age", "colour"])
+    "'', 'age', 'colour'"
+    """
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

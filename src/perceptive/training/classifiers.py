@@ -9,7 +9,6 @@ import numpy as np
 from perceptive.data.labels import check_classes, in_order_of_labels, odd_labels
 from perceptive.learners.calibration import fit_temperature, thinning
 from perceptive.learners.linear import LinearLearner
-from perceptive.streams.guessing import oddity
 from perceptive.training.blocks import held_out_rows
 from perceptive.training.source import FileSource
 
@@ -39,10 +38,6 @@ def _tell_oddities(source: FileSource, labels: list[Any]) -> None:
     log, said = source.stream.log, odd_labels(labels, source.split.examples) if source.complete else None
     if said is not None:
         log.remark("labels", said)
-    for path in source.stream.files:
-        said = oddity(path, source.stream.format)
-        if said is not None:
-            log.remark("first lines", said)
 
 
 def calibrate(learner: LinearLearner, source: FileSource) -> None:

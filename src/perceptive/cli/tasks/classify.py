@@ -302,7 +302,7 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
     told = [{"class": one, "features": [f._asdict() for f in top]} for one, top in tops.items()]
     parts = []
     for one, top in tops.items():
-        rows = [[f.name or f"#{f.column}", f"{f.weight:+.5g}", _shares(f)] for f in top]
+        rows = [[_called(f), f"{f.weight:+.5g}", _shares(f)] for f in top]
         parts.append(f"{in_line(one)}\n{table(rows) if rows else 'no feature has a weight'}")
     if hashed and any(f.name is None for top in tops.values() for f in top):
         parts.append("# is the column of hashed features; train with --invert-hash to see their names")
@@ -312,6 +312,11 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
 def _some(labels: Iterable[Any]) -> str:
     first = list(islice(labels, SOME + 1))
     return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
+
+
+def _called(feature: Any) -> str:
+    """The name of a feature, which a column without a name has, too; or its number."""
+    return f"#{feature.column}" if feature.name is None else feature.name or "''"
 
 
 def _shares(feature: Any) -> str:

@@ -1,0 +1,176 @@
+"""What the first rows of files give away: a header among texts, an index, texts and numbers that are read as words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice, pairwise
+from typing import Any
+
+from perceptive import _core
+from perceptive.streams import arrow
+from perceptive.streams.blocks import peek, repeatable, shown
+from perceptive.streams.file_format import INDEX, NAMED_FEATURES, FileFormat
+from perceptive.streams.parsing import Log
+from perceptive.streams.values import is_missing
+
+ROWS = 100  # of a table, that are looked at
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+FEWEST, WORDS = 10, 3  # values of a column that may be texts, and words of each, about
+HEADERS = (
+    {"label", "class", "category", "target", "sentiment", "y"},
+    {"text", "sentence", "review", "message", "document"},
+)
+Columns = Mapping[str, Sequence[Any]]
+
+
+def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
+    """The format of files to learn from, without columns that only count the rows; the log is told what is odd."""
+    for path in files:
+        if format.name == "text":
+            said = _header(peek(path).decode(errors="replace"))
+            if said is not None:
+                log.remark("first lines", f"{shown(path)}: {said}")
+        if format.name not in NAMED_FEATURES:
+            continue
+        columns = first_rows(path, format)
+        if format.name != "json" and (index := index_column(columns, format)) is not None:
+            log.remark("index", f"{shown(path)}: {told_of_index(index)}, and is left out; rename it to keep it")
+            format = replace(format, ignore=(*format.ignore, index))
+        kinds = zip(columns, format.kinds(list(columns)), strict=True)
+        text_key = "text" if format.name == "json" and format.text_column is None else None
+        columns = {name: columns[name] for name, kind in kinds if kind == "any" and name != text_key}
+        said = _commas(columns)
+        if said is not None:
+            log.remark("first lines", f"{shown(path)}: {said}")
+        if (text := text_among(columns)) is not None:
+            cure = f"read it as text with --text-column {text} (Python: text_column), or leave it out"
+            log.remark("texts", f"{shown(path)}: {told_of_text(text)}; {cure}")
+    return format
+
+
+def first_rows(path: str, format: FileFormat) -> dict[str, list[Any]]:
+    """The first values of the columns of a table, or of the keys of JSON lines; none where they cannot be seen."""
+    if format.name == "arrow":
+        return arrow.first_rows(path, ROWS) if repeatable(path) else {}
+    start = peek(path).decode(errors="replace").removeprefix("\ufeff")
+    if format.name == "json":
+        return by_column(_objects(start, format.lists))
+    delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True) or ","
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # the parser says what is wrong
+        rows.extend(islice(csv.reader(io.StringIO(start), delimiter=delimiter), ROWS + 2))
+    if len(rows) > ROWS + 1 or not start.endswith("\n"):
+        rows = rows[:-1]  # it may be cut off
+    return {name.strip(): list(values) for name, *values in zip(*rows, strict=False)}
+
+
+def by_column(rows: Iterable[Mapping[Any, Any]]) -> dict[str, list[Any]]:
+    """The values of the first dicts by their names, without what is missing.
+
+    Examples
+    --------
+    >>> by_column([{"size": 2, "colour": "red"}, {"size": 1, "colour": None}])
+    {'size': [2, 1], 'colour': ['red']}
+    """
+    columns: dict[str, list[Any]] = {}
+    for row in islice(rows, ROWS):
+        for name, value in row.items():
+            if not is_missing(value):
+                columns.setdefault(str(name), []).append(value)
+    return columns
+
+
+def index_column(columns: Columns, format: FileFormat | None = None) -> str | None:
+    """The column that only numbers or names the rows, as R and pandas write it; None where there is none.
+
+    Examples
+    --------
+    >>> index_column({"": ["0", "1", "2"], "size": ["3", "1", "4"]})
+    ''
+    >>> index_column({"": ["2.5", "1.5", "1.5"], "Unnamed: 0": [3, 1, 2]}) is None
+    True
+    """
+    for name in INDEX:
+        values = [str(value).strip() for value in columns.get(name, ())]
+        if len(values) < 2 or (format is not None and format.kinds([name]) != ["any"]):
+            continue
+        numbers = [int(value) for value in values if WHOLE.fullmatch(value)]
+        counts = len(numbers) == len(values) and all(b == a + 1 for a, b in pairwise(numbers))
+        names = all(value and (WHOLE.fullmatch(value) or not _is_number(value)) for value in values)
+        if counts or (names and len(values) >= FEWEST and len({*values}) == len(values)):
+            return name
+    return None
+
+
+def told_of_index(name: str) -> str:
+    """What such a column does.
+
+    Examples
+    --------
+    >>> told_of_index("")
+    'the column without a name numbers or names the rows'
+    """
+    called = f"column {name!r}" if name else "the column without a name"
+    return f"{called} numbers or names the rows"
+
+
+def text_among(columns: Columns) -> str | None:
+    """The column that has a different text in nearly every row; None where there is none."""
+    for name, values in columns.items():
+        there = [value for value in values if isinstance(value, str) and value.strip()]
+        words = sum(len(value.split()) for value in there)
+        if len(there) >= FEWEST and words >= WORDS * len(there) and 10 * len({*there}) >= 9 * len(there):
+            return name
+    return None
+
+
+def told_of_text(name: str) -> str:
+    return f"column {name!r} has a different text in nearly every row, which is read as one word"
+
+
+def _is_number(value: str) -> bool:
+    try:
+        return float(value) is not None
+    except ValueError:
+        return False
+
+
+def _objects(start: str, lists: bool) -> list[dict[str, Any]]:
+    """The first objects of JSON lines, or the candidates of the first lists."""
+    found: list[Any] = []
+    for line in islice(start.split("\n"), ROWS):
+        with suppress(ValueError, RecursionError):  # the parser says what is wrong, and the last one may be cut off
+            one = json.loads(line)
+            one = one.get("candidates") if lists and isinstance(one, dict) else [one]
+            found += one if isinstance(one, list) else []
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _header(start: str) -> str | None:
+    words = [word.strip().lower() for word in start.split("\n", 1)[0].split("\t")]
+    if len(words) != 2 or any(word not in known for word, known in zip(words, HEADERS, strict=True)):
+        return None
+    return "the first line looks like a header, and is learned from; take it out, or have the file read as a table"
+
+
+def _commas(columns: Columns) -> str | None:
+    """Of columns whose numbers all have a comma for a point, or between thousands."""
+    for name, values in columns.items():
+        there = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+        if not there:
+            continue
+        if all(map(THOUSANDS.fullmatch, there)):
+            said = f"the numbers of column {name!r} have a comma, such as {there[0]}, and are read as words"
+            return f"{said}; write thousands without it, and a point for a comma"
+        if all(map(COMMA.fullmatch, there)):
+            said = f"the numbers of column {name!r} have a comma for a point, such as {there[0]}, and are read as words"
+            return f"{said}; write them with a point"
+    return None
