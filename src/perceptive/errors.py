@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -192,6 +194,14 @@ class ExampleWarning(_OfExample, UserWarning):
 
 class ScaleWarning(UserWarning):
     """Columns differ so much in size that the largest decide alone."""
+
+
+def warn_caller(said: str | Warning) -> None:
+    """Warn at the line outside of this package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(said, stacklevel=level)
 
 
 @contextmanager

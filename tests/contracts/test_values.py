@@ -137,7 +137,7 @@ def test_a_frame_model_reads_dicts_as_rows_of_its_table(tmp_path):
     """None and NaN are missing, categories stay names, and all of it survives a file."""
     frame = pd.DataFrame({"zip": pd.Categorical([101, 102] * 8), "size": [1.0, 2.0] * 8, "day": [DAY, None] * 8})
     model = LinearClassifier(epochs=5).fit(frame, ["a", "b"] * 8)
-    assert (model.n_features_in_, model.learner_.space.table) == (3, ("zip",))
+    assert (model.n_features_in_, model.learner_.space.table.words) == (3, ("zip",))
     save(model, tmp_path / "m")
     for one in (model, load(tmp_path / "m")):
         assert one.n_features_in_ == 3

@@ -35,13 +35,15 @@ def test_every_estimator_of_columns_says_so(estimator):
 
 
 def test_a_column_of_words_does_not_hide_the_others():
-    """Frames with words and dicts are told of by name, by `fit` and by the first `partial_fit`."""
+    """Dicts are told of by name, by `fit` and by the first `partial_fit`; so are frames with words, by the latter."""
     wine = load_wine(as_frame=True)
     frame = wine.data.assign(colour="red")
     rows = frame.to_dict("records")
     for examples in (frame, rows):
         estimators = LinearClassifier(), LinearClassifier(), LinearRanker(), LinearRanker()
         for estimator, how in zip(estimators, ("fit", "partial_fit") * 2, strict=True):
+            if how == "fit" and examples is frame:  # which scales it
+                continue
             learn = getattr(estimator, how)
             lists = {"qid": np.arange(len(rows)) % 9} if isinstance(estimator, LinearRanker) else {}
             with pytest.warns(ScaleWarning, match="column 'proline' is .* as column 'nonflavanoid_phenols'") as told:

@@ -7,7 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
-from perceptive.cli.options import amount, class_weight, columns, duration, number, number_or_word, option_of, span, whole, words
+from perceptive.cli.options import (
+    amount,
+    class_weight,
+    columns,
+    duration,
+    number,
+    number_or_word,
+    option_of,
+    span,
+    whole,
+    words,
+)
 from perceptive.parameters import (
     PRECISIONS,
     KernelParameters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ PARTS = 16  # of sparse matrices, that these come from
 FEWEST = 64  # rows of others, however long
 
 
-def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
+def odd_sizes(X: Any, names: Sequence[str] | None = None, words: Collection[str] = ()) -> str | None:
     """What to say of columns that differ much in the root mean square of what is not 0; None of others.
 
     Much is 10³, and 10² where both columns of an array are seldom 0 and the smaller one is not constant. X is an array
-    or a CSR matrix; of more than 2¹⁵ entries some from all over are looked at, about so many.
+    or a CSR matrix; of more than 2¹⁵ entries some from all over are looked at, about so many. ``words`` are
+    columns whose ones stand for different words, so that they are not constant.
 
     Examples
     --------
@@ -46,6 +47,8 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
         sizes = np.sqrt(squares / np.maximum(counts, 1))
         full = np.zeros(len(columns), bool) if sparse else 2 * counts > len(values)
         varied = full if sparse else full & (values != values[0]).any(axis=0)
+        if words and names is not None:
+            varied = varied | (full & np.isin(np.array(names)[columns], list(words)))
 
     def shown(column: int) -> str:
         return str(columns[column]) if names is None else repr(names[columns[column]])
@@ -53,21 +56,36 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None) -> str | None:
     return told_of_sizes(sizes, full, varied, shown)
 
 
-def numbers_of(rows: Sequence[Mapping[Any, Any]]) -> tuple[Any, list[str]]:
-    """The numbers in some dicts from all over, as an array, or as a CSR matrix where few have each; and their names.
+def odd_sizes_of_dicts(rows: Sequence[Mapping[Any, Any]]) -> tuple[str, bool] | None:
+    """What to say of the values of some dicts from all over, and whether there are words; None where nothing is odd.
+
+    A word is a feature of size 1.
 
     Examples
     --------
-    >>> X, names = numbers_of([{"size": 2.5, "colour": "red"}, {"size": 1, "ripe": True, "weight": 150.0}])
-    >>> X.tolist(), names
-    ([[2.5, 0.0], [1.0, 150.0]], ['size', 'weight'])
+    >>> odd_sizes_of_dicts([{"year": 1990, "colour": "red"}, {"year": 2010, "colour": "blue", "ripe": True}])
+    ("column 'year' is 2,000 times as large as column 'colour' and drowns it", True)
     """
     some = rows[:: len(rows) * max(len(rows[0]), 1) // LOOKED_AT + 1]
-    found = [{str(k): x for k, x in row.items() if type(x) in (int, float, np.float64) and x == x} for row in some]
+    words: dict[str, Any] = {}
+    varied: set[str] = set()
+    found = []
+    for row in some:
+        numbers: dict[str, float] = {}
+        for key, x in row.items():
+            name = str(key)
+            if type(x) is str:
+                numbers[name] = 1.0
+                varied |= {name} if words.setdefault(name, x) != x else set()
+            elif type(x) in (int, float, np.float64, bool) and x == x:
+                numbers[name] = x
+        found.append(numbers)
     vocabulary = Vocabulary()
     indptr, indices, data = encode(found, vocabulary, grow=True)
-    X = sp.csr_array((data, indices, indptr), shape=(len(found), len(vocabulary)))
-    return X.toarray() if 2 * X.nnz > X.shape[0] * X.shape[1] else X, vocabulary.names()
+    X: Any = sp.csr_array((data, indices, indptr), shape=(len(found), len(vocabulary)))
+    X = X.toarray() if 2 * X.nnz > X.shape[0] * X.shape[1] else X
+    said = odd_sizes(X, vocabulary.names(), varied)
+    return None if said is None else (said, bool(words))
 
 
 def _parts(entries: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ is saved with the model and reads new data in the same way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.raw import LINES, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
+from perceptive.data.table import Table
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.frames import is_frame
@@ -25,7 +26,7 @@ from perceptive.state import State, array_of, below
 from perceptive.streams import idf
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
-from perceptive.streams.values import plain_row
+from perceptive.streams.values import some_names
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
@@ -55,9 +56,8 @@ class FeatureSpace:
         The names behind hashed columns, where they are remembered.
     places : Places or None
         Where the weights of hashed columns lie; None where column j has place j.
-    table : tuple of str or None
-        Where names are those of a data frame, so that the values of dicts mean what they do in tables: its columns
-        whose numbers are names.
+    table : Table or None
+        Where names are those of a data frame, so that the values of dicts mean what they do in tables.
     """
 
     columns: int | None = None
@@ -69,7 +69,7 @@ class FeatureSpace:
     idf: NDArray[np.float32] | None = None
     names: _core.InvertedIndex | None = None
     places: _core.Places | None = None
-    table: tuple[str, ...] | None = None
+    table: Table | None = None
 
     @classmethod
     def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
@@ -302,7 +302,7 @@ class FeatureSpace:
 
     def named(self, X: Any) -> Any:
         """Dicts as rows of the table that was learned from, if it was one; anything else as it is."""
-        return X if self.table is None or not is_dicts(X) else [plain_row(row, self.table) for row in X]
+        return X if self.table is None or not is_dicts(X) else [self.table.row(row) for row in X]
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""
@@ -355,7 +355,7 @@ class FeatureSpace:
         reading = None if self.format is None else self.format.to_meta()
         meta: dict[str, Any] = {"n_features": self.n_features, "reading": reading}
         meta |= {"header": list(self.header)} if self.header else {}
-        meta |= {} if self.table is None else {"table": list(self.table)}
+        meta |= {} if self.table is None else self.table.to_meta()
         return State(meta, arrays)
 
     def restore(self, state: State) -> Self:
@@ -369,7 +369,7 @@ class FeatureSpace:
             if self.format.has_idf:
                 self.idf = idf.unpack(arrays, self.format.width or 0)
         self.header = tuple(meta.get("header", ()))
-        self.table = tuple(meta["table"]) if "table" in meta else None
+        self.table = Table.from_meta(meta)
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")
@@ -380,8 +380,3 @@ class FeatureSpace:
             met = array_of(arrays, "places", np.int32, (len(arrays["places"]),))
             self.places = _core.Places.from_features(self.n_features or 0, np.ascontiguousarray(met))
         return self
-
-
-def some_names(names: Sequence[str]) -> str:
-    """The first few names."""
-    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

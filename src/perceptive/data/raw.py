@@ -20,11 +20,15 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.rows import is_dicts
+from perceptive.data.table import Table
+from perceptive.errors import warn_caller
 from perceptive.frames import is_frame
 from perceptive.streams.dicts import as_line
 from perceptive.streams.examples import Examples
-from perceptive.streams.file_format import FileFormat
+from perceptive.streams.file_format import NO_KEY, FileFormat
+from perceptive.streams.first_lines import ROWS, index_column, told_of_index
 from perceptive.streams.idf import idf_of, unweighted
+from perceptive.streams.measuring import mixed_columns, told_of_mixed
 from perceptive.streams.scaling import scaling_of
 from perceptive.streams.values import WORDS, is_missing, plain
 
@@ -103,6 +107,42 @@ def declared_words(X: Any) -> tuple[str, ...]:
     if hasattr(X, "column_names"):
         return tuple(one.name for one in X.schema if str(one.type).startswith("dictionary"))
     return tuple(str(name) for name in X.columns if str(X[name].dtype).lower().startswith(DECLARED))
+
+
+def frame_table(X: Any, scales: bool) -> Table:
+    """How a model that learns from a data frame reads its rows.
+
+    What only numbers or names the rows is left out, and warned of. Where there are words, numbers are scaled as
+    `perceptive train` scales those of a file, by all rows; if ``scales``, and not where they come bit by bit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_table(pd.DataFrame({"year": [1990, 2010], "colour": ["red", "blue"]}), scales=True).scaling
+    Scaling(names=('year',), shift=(2000.0,), factor=(0.1,))
+    """
+    columns, words = frame_columns(X), declared_words(X)
+    index = index_column({name: values[:ROWS] for name, values in columns.items()})
+    if index is not None:
+        warn_caller(f"{told_of_index(index)}, and is left out; rename it to keep it")
+    ignore = () if index is None else (index,)
+    format = FileFormat(name="arrow", label=NO_KEY, words=words, ignore=ignore)
+    numbers: Columns = {}
+    has_word = not {*words}.issubset(ignore)
+    for name, values in columns.items():
+        if format.kinds([name]) == ["any"]:
+            found = {isinstance(value, str) for value in map(plain, values) if value is not None}
+            has_word = has_word or True in found
+            numbers |= {name: values} if False in found else {}
+    if not numbers or not has_word:
+        return Table(words, ignore)
+    make, lines = _table_lines(numbers, format)
+    measures = make(False, None).measure(b"\n".join(lines))
+    mixed = mixed_columns(measures, format)
+    if mixed:
+        warn_caller(told_of_mixed(mixed))
+    scaling = scaling_of(measures, "standard", format.absent_is_zero) if scales else None
+    return Table((*words, *mixed), ignore, scaling)
 
 
 def frame_dicts(X: Any, meant: bool = True, missing: bool = False) -> list[dict[str, Any]]:

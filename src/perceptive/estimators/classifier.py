@@ -84,6 +84,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, parameters: dict[str, Any], training: TrainingParameters
     ) -> Beginning:
         """Check the examples of a `fit`, make a learner of their classes, and hold some of them out."""
+        given = X
         X, y = self._check_data(X, y, reset=True)
         classes, which = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -92,7 +93,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
             )
         weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
-        X = self._read_as_before(learner, X)
+        X = self._read_as_before(learner, X, given)
         labels = Labels(learner.classes, which)
         held = hold_out(labels, training.validation_fraction, self.random_state, self._calibrates)
         if not held.any():
@@ -139,6 +140,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         learner = self._learner(classes=known, **parameters) if first else self.learner_
         with learner.lock.learning():
             with unchanged_if_it_fails(self):
+                given = X
                 X, y = self._check_data(X, y, reset=first)
                 self._check_unchanged(parameters, learner)
                 check_label(y[0], learner)
@@ -146,10 +148,10 @@ class ClassifierRunMixin(RunMixin[Learner]):
                     raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
                 weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
                 if first:
-                    X = self._read_as_before(learner, X)
+                    X = self._read_as_before(learner, X, given, whole=False)
                 dataset = learner.dataset(X, y, weights)
             if first:
-                self._warn_of_sizes(X, stacklevel=4)
+                self._warn_of_columns(learner, X)
             self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 

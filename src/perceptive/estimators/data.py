@@ -13,16 +13,15 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from perceptive.data.feature_space import some_names
 from perceptive.data.labels import Labels
-from perceptive.data.raw import declared_words, frame_dicts, has_words, names_of
+from perceptive.data.raw import frame_dicts, has_words, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
 from perceptive.frames import is_frame
 from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
-from perceptive.streams.values import is_missing
+from perceptive.streams.values import is_missing, some_names
 from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
@@ -162,8 +161,6 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         names = names_of(X)
         if _by_name(estimator, X, reset):
             _check_names(estimator, names, reset)
-            if reset:
-                estimator._words = declared_words(X)
             old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
             return frame_dicts(X, meant=not old)
     if is_dicts(X):

@@ -122,7 +122,7 @@ class KernelClassifier(
         if held is not None and alpha_init is not None:
             alpha_init = np.delete(as_floats(alpha_init, "alpha_init"), held.rows, axis=0)
         dataset = learner.dataset(*taught, epochs=training.epochs, alpha_init=alpha_init)
-        self._warn_of_sizes(taught[0])
+        self._warn_of_columns(learner, taught[0])
         kept, rows = (None, None) if held is None else (held.X, held.rows)
         self._play(begun, training, dataset, lambda: learner.decisions(kept), _held=rows)
         self._keep_supports(taught[0], taught[1].which)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from perceptive.data.labelled_rows import ALL, Pair
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
 from perceptive.declarations import parameter
-from perceptive.errors import Parameter, ParameterError, ScaleWarning
+from perceptive.errors import Parameter, ParameterError, ScaleWarning, warn_caller
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_label, check_rows, sorted_classes, unchanged_if_it_fails
@@ -109,9 +109,10 @@ class LinearClassifier(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
             A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
-            ``size``, ``colour=red``. A model that has learned from files, or a clone of it, reads texts, dicts, frames
-            and rows of its table as it read the files, and measures their columns anew. An array, a frame of numbers or
-            a bag of dicts of Dask is learned from by the workers of the present client, with ``shards``.
+            ``size``, scaled by all rows, and ``colour=red``. Arrays, frames of numbers and dicts are taken as they are.
+            A model that has learned from files, or a clone of it, reads texts, dicts, frames and rows of its table as
+            it read the files, and measures their columns anew. An array, a frame of numbers or a bag of dicts of Dask
+            is learned from by the workers of the present client, with ``shards``.
         y : array of labels
         sample_weight : array or None
             Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
@@ -129,8 +130,12 @@ class LinearClassifier(
             if previous is not None and previous.space.vocabulary is not None and is_dicts(taught[0]):
                 names = previous.space.vocabulary.names()
                 learner.space.vocabulary = Vocabulary(names)  # the same names, the same places
+            if previous is not None and learner.space.table is not None:
+                known = previous.space.table  # its weights are of columns that were scaled so
+                scaling = None if known is None else known.scaling
+                learner.space.table = replace(learner.space.table, scaling=scaling)
             dataset = learner.dataset(*taught, epochs=training.epochs)
-            self._warn_of_sizes(taught[0])
+            self._warn_of_columns(learner, taught[0])
             initial = initial_vectors(learner, previous, coef_init, intercept_init)
             if initial:
                 learner.start(initial)
@@ -198,7 +203,7 @@ class LinearClassifier(
             learner = cast(LinearLearner, run.learner)
             learner.space.remember(source.log.names, source.columns)
             for kind, said in source.log.remarks.items():
-                warnings.warn(said, ScaleWarning if kind == "scale" else UserWarning, stacklevel=3)
+                warn_caller(ScaleWarning(said) if kind == "scale" else said)
             if self._calibrates:
                 calibrate(learner, examples)
             certificate = certify_datasets(learner, examples.datasets(learner)) if self.certify else None

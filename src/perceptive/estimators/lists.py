@@ -54,7 +54,7 @@ class RankerMixin(RunMixin[Learner]):
         lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
         learner = self._learner(**parameters)
-        lists = lists._replace(X=self._read_as_before(learner, lists.X))
+        lists = lists._replace(X=self._read_as_before(learner, lists.X, X))
         weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
@@ -63,7 +63,7 @@ class RankerMixin(RunMixin[Learner]):
         X, grades, sizes = _pick(lists, taught)
         weights = take(weights, taught)
         dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
-        self._warn_of_sizes(X)
+        self._warn_of_columns(learner, X)
         if not dataset.present.any():
             raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
         X_held, grades_held, sizes_held = _pick(lists, np.flatnonzero(held))
@@ -89,11 +89,11 @@ class RankerMixin(RunMixin[Learner]):
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
         if first:
-            lists = lists._replace(X=self._read_as_before(learner, lists.X))
+            lists = lists._replace(X=self._read_as_before(learner, lists.X, X, whole=False))
         with learner.lock.learning():
             dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
             if first:
-                self._warn_of_sizes(lists.X)
+                self._warn_of_columns(learner, lists.X)
             self._learn_all(learner, dataset)
         return self
 

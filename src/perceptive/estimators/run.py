@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -17,15 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptive import _core
 from perceptive.certificates import Certificate
-from perceptive.data.column_sizes import numbers_of, odd_sizes
 from perceptive.data.dataset import Dataset
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.raw import frame_table
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import Checked
-from perceptive.errors import ScaleWarning
+from perceptive.estimators.column_warnings import warn_of_columns
 from perceptive.estimators.data import is_raw, roomy
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.signature import checked
+from perceptive.frames import is_frame
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
 from perceptive.state import State, plain_values
@@ -127,7 +127,6 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     learner_: Learner
     certificate_: Certificate = cast(Certificate, _NoCertificate())
     progress: bool
-    _words: tuple[str, ...]  # the columns of the data frame whose numbers are names
     _learner: ClassVar[Any]  # the class of the learner
     _parameters: ClassVar[type[Checked]]  # and what it takes
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
@@ -185,13 +184,20 @@ class RunMixin(HistoryMixin, Generic[Learner]):
             copied._reading = FeatureSpace(format=self.reading.format, header=self.reading.header, names=names)
         return copied
 
-    def _read_as_before(self, learner: Any, X: Any) -> Any:
+    def _read_as_before(self, learner: Any, X: Any, given: Any, whole: bool = True) -> Any:
         """Have a new learner read raw examples as files were read, their columns measured anew; matrices are scaled.
 
-        Dicts are the rows of a data frame where its columns have been noted.
+        Parameters
+        ----------
+        X : examples
+            As they were checked.
+        given : examples
+            As they were before: dicts may have been a data frame, whose rows are read as those of a file.
+        whole : bool
+            Whether these are all examples, by which the columns of a frame can be measured.
         """
-        framed = is_dicts(X) and hasattr(self, "feature_names_in_")
-        learner.space.table = self._words if framed else None
+        framed = is_dicts(X) and is_frame(given)
+        learner.space.table = frame_table(given, whole) if framed else None
         if self._is_read(X):
             learner.space.reads_as(self.reading, X)
         return learner.space.scaled(X)
@@ -200,18 +206,14 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         """Whether what `fit` is given is read, or scaled, as files were."""
         return is_raw(self, X, reset=True) or (self.reading is not None and self.reading.scales(X))
 
-    def _warn_of_sizes(self, X: Any, stacklevel: int = 5) -> None:
-        """Say where the columns of a matrix, or the numbers of dicts, are taken as they are and differ much in size."""
-        names = getattr(self, "feature_names_in_", None)
+    def _warn_of_columns(self, learner: Any, X: Any) -> None:
+        """Say where the columns of a matrix, or of dicts, are taken as they are and should not be."""
         if self._is_read(X) or self.__sklearn_tags__().input_tags.pairwise:  # type: ignore[attr-defined]
             return
-        if is_dicts(X):
-            X, names = numbers_of(X)
-        matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
-        said = odd_sizes(X, names) if matrix else None
-        if said is not None:
-            cure = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
-            warnings.warn(ScaleWarning(f"{said}; {cure}"), stacklevel=stacklevel)
+        if is_dicts(X) and hasattr(self, "kernel"):  # objects, of which it knows more
+            return
+        table = learner.space.table
+        warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)
 
     def new_learner(self) -> Learner:
         """A learner of these parameters, which has learned nothing; raises for what cannot be."""

@@ -150,6 +150,7 @@ TEXTS = Each(text)
 
 # ---------------------------------------------------------------- parts
 
+SCALING: Record = {"names": TEXTS, "shift": Each(FINITE), "factor": Each(FINITE)}
 READING: Record = {
     "format": text,
     "zero_based": Optional(FLAG),
@@ -166,7 +167,7 @@ READING: Record = {
     "weight": Optional(Maybe(text)),
     "missing": Optional(one_of(None, "indicator")),
     "scale": Optional(one_of(None, "standard", "max")),
-    "scaling": Optional(Maybe({"names": TEXTS, "shift": Each(FINITE), "factor": Each(FINITE)})),
+    "scaling": Optional(Maybe(SCALING)),
     "lists": Optional(FLAG),
     "apart": Optional(FLAG),
     "words": Optional(TEXTS),
@@ -258,6 +259,8 @@ SPACE: Record = {
     "reading": Optional(Maybe(READING)),
     "header": Optional(TEXTS),
     "table": Optional(TEXTS),
+    "table_ignore": Optional(TEXTS),
+    "table_scaling": Optional(SCALING),
 }
 CLASSES: Record = {
     "classes": LABELS,

@@ -126,7 +126,7 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
         except ValueError as error:
             raise ValueError(f"{shown(path)}: {error}") from None
         if lost:
-            some = ", ".join(lost[:MOST_NAMES]) + (", …" if len(lost) > MOST_NAMES else "")
+            some = ", ".join(name or "''" for name in lost[:MOST_NAMES]) + (", …" if len(lost) > MOST_NAMES else "")
             print(f"warning: {shown(path)} lacks columns that the model has learned from: {some}", file=sys.stderr)
         if learner.space.format.name == "text" and columns and format.text_column not in columns:
             raise ValueError(
@@ -158,8 +158,11 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         if bits is not None and told is None:
             raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
         how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None}
-        words = learner.space.table  # None: in dicts that are no rows of a table, True is 1
-        return FileFormat(name=told or "svmlight", words=words, numerals=words is not None, **how)
+        table = learner.space.table
+        if table is None:  # in dicts that are no rows of a table, True is 1
+            return FileFormat(name=told or "svmlight", words=None, **how)
+        how |= {"words": table.words, "ignore": table.ignore, "numerals": True, "scaling": table.scaling}
+        return FileFormat(name=told or "svmlight", scale=None if table.scaling is None else "standard", **how)
     try:
         format = known if told is None else known.read_as(told)
     except ValueError as error:

@@ -1,0 +1,53 @@
+"""What is said of columns that are taken as they are: numbers that drown others, and texts that are taken for words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from perceptive.data.column_sizes import odd_sizes, odd_sizes_of_dicts
+from perceptive.data.rows import is_dicts
+from perceptive.errors import ScaleWarning, warn_caller
+from perceptive.streams.file_format import INDEX
+from perceptive.streams.first_lines import ROWS, by_column, index_column, text_among, told_of_index, told_of_text
+
+SCALER = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
+DIVIDE = "divide it by such a number"
+FRAME = f"{DIVIDE}, or give a data frame to fit, which scales the numbers beside words"
+VECTORIZER = f"{DIVIDE}, or scale X first, by sklearn's DictVectorizer(sparse=False) and StandardScaler"
+
+
+def warn_of_columns(X: Any, names: Sequence[str] | None, scaled: bool) -> None:
+    """Warn of columns that differ much in size, unless they are scaled, and of one that is a text.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, or list of dicts
+    names : sequence of str or None
+        Of the columns of a matrix.
+    scaled : bool
+        Whether the numbers of dicts are scaled.
+    """
+    if not is_dicts(X):
+        matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
+        said = odd_sizes(X, names) if matrix else None
+        if said is not None:
+            warn_caller(ScaleWarning(f"{said}; {SCALER}"))
+        if matrix and names is not None and (index := _index_among(X, names)) is not None:
+            warn_caller(f"{told_of_index(index)}; drop it, or rename it if it is a feature")
+        return
+    odd = None if scaled else odd_sizes_of_dicts(X)
+    if odd is not None:
+        warn_caller(ScaleWarning(f"{odd[0]}; {FRAME if odd[1] else VECTORIZER}"))
+    text = text_among(by_column(X))
+    if text is not None:
+        opened = f"fit_stream(streams.open(path, text_column={text!r}))"
+        warn_caller(f"{told_of_text(text)}; read it as text, by {opened} or HashedText in a ColumnTransformer")
+
+
+def _index_among(X: Any, names: Sequence[str]) -> str | None:
+    """The column of a matrix that only numbers the rows; None where there is none."""
+    found = {name: X[:ROWS, i] for i, name in enumerate(map(str, names)) if name in INDEX and not hasattr(X, "tocsr")}
+    return index_column({name: [f"{x:g}" if x % 1 else str(int(x)) for x in some] for name, some in found.items()})
