@@ -13,8 +13,9 @@ from perceptive import LinearClassifier, _core, streams
 from perceptive.cli import main
 from perceptive.models.fields import READING, check
 from perceptive.models.registry import load_learner
-from perceptive.streams.file_format import FileFormat
+from perceptive.streams.file_format import FileFormat, Header
 from perceptive.streams.measuring import measured as measured_format
+from perceptive.streams.measuring import mixed_columns
 from perceptive.streams.scaling import Scaling, scaling_of
 
 pytestmark = pytest.mark.core
@@ -277,3 +278,16 @@ def test_odd_tables_are_learned_from(tmp_path, text):
     learner = train(tmp_path / "a.csv", tmp_path / "m.model")
     assert main(["eval", str(tmp_path / "m.model"), str(tmp_path / "a.csv")]) == 0
     assert np.isfinite(learner.vectors[()].vector("last")[0]).all()
+
+
+def test_words_are_counted_while_numbers_are_measured():
+    """By column, with the first two that differ, however rows are divided; numerals and what is missing are none."""
+    parser = FileFormat(name="csv").parser(header=Header(["code", "zip", "label"], ",", ["zip"]))
+    lines = [b"100,01,a\n", b"V10,x,b\n", b"NA,,a\n", b"V10,y,b\n", b"280b,z,a\n", b"V11,z,a\n"]
+    whole = parser.measure(b"".join(lines))
+    assert whole.words == [("code", 4, [b"V10", b"280b"]), ("zip", 4, [b"x", b"y"])]
+    parts = _core.Measures()
+    for line in lines:
+        parts.merge(parser.measure(line))
+    assert parts.words == whole.words
+    assert mixed_columns(whole, FileFormat(name="csv")) == {"code": "V10"}
