@@ -131,7 +131,9 @@ def frame_table(X: Any, scales: bool) -> Table:
     has_word = not {*words}.issubset(ignore)
     for name, values in columns.items():
         if format.kinds([name]) == ["any"]:
-            found = {isinstance(value, str) for value in map(plain, values) if value is not None}
+            found = {False}
+            if not {*map(type, values)} <= {int, float}:
+                found = {isinstance(value, str) for value in map(plain, values) if value is not None}
             has_word = has_word or True in found
             numbers |= {name: values} if False in found else {}
     if not numbers or not has_word:

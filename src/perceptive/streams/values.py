@@ -20,6 +20,9 @@ WORDS = (str, bool, date, time)
 
 def is_missing(value: Any) -> bool:
     """Whether a value, or a label, stands for none: None, NaN, or NumPy's and pandas' NA and NaT."""
+    kind = type(value)
+    if kind is float or kind is int or kind is str:  # as most are
+        return kind is float and value != value
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     return (
