@@ -34,8 +34,8 @@ def opened(browser):
 def test_the_search_finds(opened):
     opened.locator(".md-search__input").fill("certificate")
     found = opened.locator(".md-search-result__link").first
-    found.click(timeout=10_000)
-    opened.wait_for_url("**/certificate*.html*")
+    found.click(timeout=60_000)
+    opened.wait_for_url("**/certificate*.html*", timeout=60_000)
     assert opened.url.startswith("file:")
 
 
