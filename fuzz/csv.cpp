@@ -8,7 +8,7 @@ using namespace perceptive;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     if (size == 0) return 0;
     std::string_view text = text_of(data, size);
-    CsvOptions options{feature_options(*data), text_reading(*data), ',', {}};
+    CsvOptions options{feature_options(*data), text_reading(*data), ',', {}, LabelReading::typed};
     options.delimiter = csv_delimiter(text, true);
     demand(options.delimiter != '\0', "there is always a delimiter");
     try {

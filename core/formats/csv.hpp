@@ -4,8 +4,8 @@
 // A number stays a number: the feature is named as its column. Any other value becomes the feature "column=value", as
 // do the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature,
 // or "column=missing" where that is asked for. A column may hold the weights of examples; where one is missing, it
-// is 1. Blanks around a value count for nothing, unless it is quoted: then they count in texts and labels, and for
-// models from before in all. A field that begins with a quote ends with one; within, two quotes stand for one, and
+// is 1. Blanks around a value count for nothing, unless it is quoted: then they count in texts, and for models from
+// before in all. A field that begins with a quote ends with one; within, two quotes stand for one, and
 // delimiters and newlines are plain text. Elsewhere quotes are refused.
 #pragma once
 
@@ -19,6 +19,7 @@
 
 #include "formats/examples.hpp"
 #include "formats/features.hpp"
+#include "formats/label.hpp"
 #include "formats/lines.hpp"
 #include "formats/numbers.hpp"
 
@@ -75,6 +76,7 @@ struct CsvOptions {
     std::optional<TextReading> text;
     char delimiter = ',';
     std::vector<std::pair<std::string, CsvColumn>> columns;
+    LabelReading labels = LabelReading::typed;
 };
 
 // The value of a field; `unquoted` holds it where it is not in the text as such.
@@ -192,52 +194,29 @@ class CsvParser : public FeatureParser<V> {
         const auto& [name, kind] = options_.columns[i];
         if (kind == CsvColumn::ignored) return;
         if (kind == CsvColumn::text) return features.add_text(*text_, value);
-        const bool label = kind == CsvColumn::label, weight = kind == CsvColumn::weight;
-        if (options_.features.alike && !label) value = trim(value);
+        const bool weight = kind == CsvColumn::weight;
+        if (kind == CsvColumn::label) return void(label_ = label_of(examples, value, options_.labels, false, at));
+        if (options_.features.alike) value = trim(value);
         if (is_missing(value)) {
-            if (label && !value.empty())
-                examples.missing_labels.note(at,
-                                             [&] { return "the label '" + shown(value) + "' is taken as missing"; });
-            if (!label && !weight) features.add_missing(name, name);
+            if (!weight) features.add_missing(name, name);
             return;
         }
         if (kind == CsvColumn::categorical) return features.add_word(name, value, name);
         double x = 0.0;
         const bool number = reads_as_number(value, x);
         if (weight) return weigh(value, number, x, at);
-        const double scaled = label || !number ? x : scaled_number(i, x);
-        if (number ? !std::isfinite(label ? x : static_cast<V>(scaled)) : is_not_finite(value))
-            refuse_number(value, label ? "label" : "value", "", label ? "float64" : type_name<V>, at);
-        if (label && number) {
-            note_spelling(x, value, at);
-            label_ = LabelTable::numeral(x, value);
-        } else if (label) {
-            require_utf8(value, at, "label");
-            label_.emplace(std::in_place_type<std::string>, value);
-        } else if (number) {
+        const double scaled = number ? scaled_number(i, x) : x;
+        if (number ? !std::isfinite(static_cast<V>(scaled)) : is_not_finite(value))
+            refuse_number(value, "value", "", type_name<V>, at);
+        if (number)
             features.add_number(name, scaled, name);
-        } else {
+        else
             features.add_word(name, value, name);
-        }
     }
 
     double scaled_number(std::size_t i, double x) const {
         if (features.measures) features.measures->add(options_.columns[i].first, x);
         return scales_[i](x);
-    }
-
-    // Notes where labels that may be codes, such as 007 and 7, are one number.
-    void note_spelling(double x, std::string_view value, const char* at) {
-        const bool zeros = value.size() > 1 && value[0] == '0' && is_digit(value[1]);
-        const bool plain = !zeros && value.find_first_of("eE") == std::string_view::npos;
-        auto& codes = examples.codes;
-        if (plain && codes.empty()) return;
-        const auto known = codes.find(x);
-        if (known == codes.end() && !examples.labels.has(x)) {
-            if (!plain) codes.emplace(x, value);
-        } else if (known == codes.end() ? !plain : known->second != value) {
-            examples.spellings.note(at, [&] { return "the label '" + shown(value) + "' is taken as a number"; });
-        }
     }
 
     void weigh(std::string_view value, bool number, double x, const char* at) {

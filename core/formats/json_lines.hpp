@@ -19,6 +19,7 @@
 #include "formats/examples.hpp"
 #include "formats/features.hpp"
 #include "formats/json.hpp"
+#include "formats/label.hpp"
 #include "formats/lines.hpp"
 
 namespace perceptive {
@@ -33,6 +34,7 @@ struct JsonOptions {
     std::optional<std::unordered_set<std::string>> columns;
     bool numerals = false;
     std::unordered_set<std::string> words;
+    LabelReading labels = LabelReading::typed;
 };
 
 template <class V>
@@ -71,19 +73,20 @@ class JsonParser : public FeatureParser<V> {
     void label(char kind) {
         const char* const at = json_.at();
         if (label_) refuse(at, "there are two labels; give one");
-        if (kind == '"')
-            json_.string(std::get<std::string>(label_.emplace(std::string())));
-        else if (options_.features.alike && (kind == 't' || kind == 'f'))
+        if (kind == '"') {
+            json_.string(value_);
+            label_ = label_of(examples, value_, options_.labels, true, at);
+        } else if (options_.features.alike && (kind == 't' || kind == 'f')) {
             label_.emplace(std::in_place_type<std::string>, *scalar(kind) ? "True" : "False");
-        else if (kind == '{' || kind == '[')
+        } else if (kind == '{' || kind == '[') {
             refuse(at, "the label must be a number, a string, true, false or null");
-        else
-            label_ = numeral(scalar(kind), at);
-    }
-
-    std::optional<LabelTable::Value> numeral(std::optional<double> x, const char* from) const {
-        if (!x) return std::nullopt;
-        return LabelTable::numeral(*x, {from, static_cast<std::size_t>(json_.at() - from)});
+        } else if (const std::optional<double> x = scalar(kind)) {
+            const std::string_view written(at, static_cast<std::size_t>(json_.at() - at));
+            if (options_.labels == LabelReading::words)
+                label_.emplace(std::in_place_type<std::string>, written);
+            else
+                label_ = LabelTable::numeral(*x, written);
+        }
     }
 
     double weight_of(char kind) {

@@ -30,14 +30,10 @@ inline std::string_view take(std::string_view& text, std::string_view pattern) {
     return taken;
 }
 
-// The word that a value stands for, however it is written: a boolean is True or False; a moment is as
-// "2020-01-31 12:30:00.5+01:00", without a fraction of 0, and without a time of 0 that has no zone. `room` holds it
-// where it is not in the value as such.
-inline std::string_view meant(std::string_view value, std::string& room) {
-    const char first = value.empty() ? '\0' : static_cast<char>(value.front() | 0x20);
-    if (!is_digit(first) && first != 't' && first != 'f') return value;
-    if (is_one_of(value, {"true"})) return "True";
-    if (is_one_of(value, {"false"})) return "False";
+// A moment as "2020-01-31 12:30:00.5+01:00", without a fraction of 0, and without a time of 0 that has no zone; any
+// other value as it is. `room` holds it where it is not in the value as such.
+inline std::string_view moment(std::string_view value, std::string& room) {
+    if (value.empty() || !is_digit(value.front())) return value;
     std::string_view rest = value;
     const std::string_view date = take(rest, "0000-00-00");
     if (!date.empty() && take(rest, " ").empty() && take(rest, "T").empty()) return value;
@@ -57,6 +53,14 @@ inline std::string_view meant(std::string_view value, std::string& room) {
     const std::string_view minutes = take(zone, "00");
     if ((sign != '+' && sign != '-') || hours.empty() || minutes.empty() || !zone.empty()) return value;
     return room.append(1, sign).append(hours).append(1, ':').append(minutes);
+}
+
+// The word that a value stands for, however it is written: a boolean is True or False, a moment is as above.
+inline std::string_view meant(std::string_view value, std::string& room) {
+    const char first = value.empty() ? '\0' : static_cast<char>(value.front() | 0x20);
+    if (first == 't' && is_one_of(value, {"true"})) return "True";
+    if (first == 'f' && is_one_of(value, {"false"})) return "False";
+    return moment(value, room);
 }
 
 }  // namespace perceptive

@@ -71,10 +71,10 @@ def core_text(text, single=False, labelled=True, **options):
 COLUMNS = [(b"y", "label"), (b"a", "any"), (b"b", "any"), (b"c", "categorical"), (b"t", "text"), (b"z", "ignored")]
 
 
-def core_csv(text, columns, single=False, delimiter=b",", text_options=None, **options):
+def core_csv(text, columns, single=False, delimiter=b",", text_options=None, labels="typed", **options):
     kinds = [(name.decode(), kind) for name, kind in columns]
     reading = texts({**options, **(text_options or {})})
-    return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds), text, single)
+    return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds, labels), text, single)
 
 
 def core_json(
@@ -86,13 +86,13 @@ def core_json(
     weight_key=b"weight",
     numerals=False,
     words=(),
+    labels="typed",
     **options,
 ):
     reading = texts({**options, **(text_options or {})})
     keys = label.decode(), text_key.decode()
-    parser = _core.JsonLines(
-        features(options), reading, *keys, False, weight_key.decode(), None, numerals, [*map(bytes.decode, words)]
-    )
+    strings = numerals, [*map(bytes.decode, words)], labels
+    parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode(), None, *strings)
     return examples(parser, text, single)
 
 

@@ -18,6 +18,14 @@ CsvColumn column_of(const std::string& kind) {
                               "a column is any, categorical, text, label, weight or ignored");
 }
 
+LabelReading labels_of(const std::string& how) {
+    if (how == "before") return LabelReading::before;
+    if (how == "typed") return LabelReading::typed;
+    if (how == "numbers") return LabelReading::numbers;
+    require(how == "words", "labels are read as before, typed, numbers or words");
+    return LabelReading::words;
+}
+
 char delimiter_of(const std::string& delimiter) {
     require(delimiter.size() == 1 && delimiter != "\"" && delimiter != "\n" && delimiter != "\r",
             "a delimiter is one byte, and neither a quote nor the end of a line");
@@ -150,16 +158,18 @@ void bind_formats(nb::module_& m) {
         "__init__",
         [](JsonOptions* self, FeatureOptions features, TextReading text, std::string label, std::string text_key,
            bool only_text, std::string weight, std::optional<std::vector<std::string>> columns, bool numerals,
-           const std::vector<std::string>& words) {
+           const std::vector<std::string>& words, const std::string& labels) {
             require_same_kernel(features, text);
             std::optional<std::unordered_set<std::string>> known;
             if (columns) known.emplace(columns->begin(), columns->end());
             new (self) JsonOptions{std::move(features), std::move(text),   std::move(label),
                                    std::move(text_key), std::move(weight), only_text,
-                                   std::move(known),    numerals,          {words.begin(), words.end()}};
+                                   std::move(known),    numerals,          {words.begin(), words.end()},
+                                   labels_of(labels)};
         },
         "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
-        "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>());
+        "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>(),
+        "labels"_a = "typed");
     def_parse<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",
                                                   "A parser of lines of text, with labels or without.");
@@ -203,8 +213,8 @@ void bind_formats(nb::module_& m) {
     csv.def(
         "__init__",
         [](CsvOptions* self, FeatureOptions features, std::optional<TextReading> text, const std::string& delimiter,
-           const std::vector<std::pair<std::string, std::string>>& columns) {
-            CsvOptions options{std::move(features), std::move(text), delimiter_of(delimiter), {}};
+           const std::vector<std::pair<std::string, std::string>>& columns, const std::string& labels) {
+            CsvOptions options{std::move(features), std::move(text), delimiter_of(delimiter), {}, labels_of(labels)};
             if (options.text) require_same_kernel(options.features, *options.text);
             for (const auto& [name, kind] : columns) {
                 options.columns.emplace_back(name, column_of(kind));
@@ -212,7 +222,7 @@ void bind_formats(nb::module_& m) {
             }
             new (self) CsvOptions(std::move(options));
         },
-        "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a);
+        "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a, "labels"_a = "typed");
     def_parse<CsvParser>(csv);
 }
 

@@ -185,19 +185,3 @@ def class_weight(text: str) -> dict[str, float] | str:
     if not weights or any(not name or not 0 <= weight < math.inf for name, weight in weights.items()):
         raise argparse.ArgumentTypeError(f"{text!r} is neither 'balanced' nor weights of classes such as a=2,b=0.5")
     return weights
-
-
-def label(text: str, format: str) -> Any:
-    """A label as files of a format give it: those of texts are words, elsewhere a number is a number.
-
-    >>> label("+1", "svmlight"), label("ham", "csv"), label("1", "text")
-    (1, 'ham', '1')
-    """
-    if format == "text":
-        return text
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

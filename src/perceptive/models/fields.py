@@ -171,6 +171,7 @@ READING: Record = {
     "lists": Optional(FLAG),
     "apart": Optional(FLAG),
     "words": Optional(TEXTS),
+    "labels": Optional(one_of("typed", "numbers", "words")),
     "text": Optional(
         {
             "words": Optional(Maybe((whole(0), whole(0)))),

@@ -10,6 +10,7 @@ from typing import Any
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams.blocks import STDIN, Block, open_file, shown
+from perceptive.streams.column_names import check_columns
 from perceptive.streams.file_format import FileFormat, Header
 from perceptive.streams.remote import is_url
 
@@ -24,7 +25,7 @@ def open(path: str, format: FileFormat, check: bool = True) -> tuple[Iterator[Bl
     pa = _module("pyarrow", path)
     schema, batches = _table(path)
     if check:
-        format.check_columns(schema.names, shown(path))
+        check_columns(format, schema.names, shown(path))
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{shown(path)}: two columns have the same name; rename one")
     kinds = zip(schema.names, format.kinds(schema.names), strict=True)
@@ -32,7 +33,8 @@ def open(path: str, format: FileFormat, check: bool = True) -> tuple[Iterator[Bl
     if not kept:
         raise ValueError(f"{shown(path)}: all columns are ignored; keep at least one")
     words = _words(pa, schema, kept, format)
-    return _written(path, batches, kept, words, format), Header(kept, ",", () if format.numerals else words), 0
+    header = Header(kept, ",", () if format.numerals else words, format.label in _strings(pa, schema))
+    return _written(path, batches, kept, words, format), header, 0
 
 
 def first_rows(path: str, rows: int) -> dict[str, list[Any]]:
@@ -48,8 +50,14 @@ def first_rows(path: str, rows: int) -> dict[str, list[Any]]:
 def word_columns(path: str) -> list[str]:
     """The columns of a file whose types say that numbers in them are names: strings, and what is categorical."""
     pa, (schema, _) = _module("pyarrow", path), _table(path)
-    words = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_dictionary)
-    return [one.name for one in schema if any(is_kind(one.type) for is_kind in words)]
+    strings = _strings(pa, schema)
+    return [one.name for one in schema if one.name in strings or pa.types.is_dictionary(one.type)]
+
+
+def _strings(pa: Any, schema: Any) -> set[str]:
+    """The columns of strings, be they categories."""
+    strings = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return {name for name in schema.names if any(is_kind(_type(pa, schema, name)) for is_kind in strings)}
 
 
 def _words(pa: Any, schema: Any, names: list[str], format: FileFormat) -> list[str]:

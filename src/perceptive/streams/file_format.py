@@ -24,7 +24,8 @@ ALIASES = {
 }
 NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
 FEATURES = ("any", "categorical")  # kinds of columns that become features with names
-PASSING = ("known", "numerals")  # how a model reads files of today, which it need not remember
+LABELS = ("typed", "numbers", "words")  # how labels are read that may be numbers
+PASSING = ("known", "numerals", "learned")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
 NO_KEY = "\0"  # the label of what has none
 INDEX = ("", "Unnamed: 0", "__index_level_0__")  # columns of row names, as R, pandas and Parquet of pandas have them
@@ -38,6 +39,7 @@ class Header:
     columns: Sequence[str]
     delimiter: str
     categorical: Sequence[str] = ()  # besides those that the format names
+    strings: bool = False  # whether the label is one, by its type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,11 @@ class FileFormat:
     words : tuple of str or None
         csv, json, arrow: columns whose numbers are names, as the files that a model learned from say themselves
         (Parquet by its types, JSON by strings). None in models from before a value meant the same in every format.
+    labels : {"typed", "numbers", "words", None}
+        csv, json, arrow: how a label is read that may be a number. "typed": as the file says it, strings of JSON and
+        Parquet being words, while CSV has numbers; "numbers": strings that read as numbers are numbers, too; "words":
+        as it is written, which is what ``categorical`` asks for where it names the label. None in models from before a
+        label meant the same in every format.
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
@@ -93,6 +100,8 @@ class FileFormat:
         csv, json, arrow: the columns that a model has learned from, where it is to see no others.
     numerals : bool
         json, arrow: whether strings are read as csv files have them, where "37" is a number, but in columns of words.
+    learned : bool
+        csv, json, arrow: whether a model has learned by it, so that columns that it names may be missing.
 
     Examples
     --------
@@ -119,9 +128,11 @@ class FileFormat:
     lists: bool = False
     apart: bool | None = None
     words: tuple[str, ...] | None = ()
+    labels: str | None = "typed"
     text: Mapping[str, Any] = field(default_factory=dict)
     known: tuple[str, ...] | None = None
     numerals: bool = False
+    learned: bool = False
 
     def __post_init__(self) -> None:
         if self.name in ("conll", "conllu"):
@@ -138,6 +149,10 @@ class FileFormat:
             self._set("label", NO_KEY)
             self._set("weight", NO_KEY)
         self._check_names()
+        if self.labels not in (*LABELS, None):
+            raise ParameterError("{}: it must be 'typed', 'numbers' or 'words'", Parameter("labels", self.labels))
+        if self.label in self.categorical:
+            self._set("labels", "words")
         self._set("scale", None if self.scale == "none" else self.scale)  # "none" is the command line's
         if self.scale not in SCALES:
             raise ParameterError("{}: it must be 'auto', 'standard', 'max' or None", Parameter("scale", self.scale))
@@ -224,13 +239,14 @@ class FileFormat:
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
             weight = self.weight or "weight"
-            strings = self.numerals, (*self.categorical, *(self.words or ()))
+            strings = self.numerals, (*self.categorical, *(self.words or ())), self.labels or "before"
             return _core.JsonLines(features, self._texts(idf), *keys, only_text, weight, self.known, *strings)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
             kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
-        return self.table_parser(kinds, header.delimiter, remember, idf)
+        labels = "words" if self.labels == "typed" and header.strings else self.labels
+        return self.table_parser(kinds, header.delimiter, remember, idf, labels)
 
     def table_parser(
         self,
@@ -238,11 +254,13 @@ class FileFormat:
         delimiter: str = ",",
         remember: bool = False,
         idf: NDArray[np.float32] | None = None,
+        labels: str | None = "typed",
     ) -> _core.Csv:
         """The parser of the rows of a table, whose columns have a name and a kind each: see `kinds`."""
         features = self._features(remember)
         assert features is not None
-        return _core.Csv(features, None if self.text_column is None else self._texts(idf), delimiter, columns)
+        texts = None if self.text_column is None else self._texts(idf)
+        return _core.Csv(features, texts, delimiter, columns, labels or "before")
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""
@@ -284,28 +302,6 @@ class FileFormat:
         numerals = self.words is not None or (self.name == "csv" and name == "json")
         how: dict[str, Any] = {"delimiter": "\t" if told == "tsv" else None, "numerals": numerals}
         return replace(self, name=name, text_column=text, labelled=True, **how)
-
-    def check_columns(self, columns: Sequence[str], where: str) -> None:
-        """Raise where an option names a column that is not there. The label and the weight may be missing.
-
-        Interactions are of columns that become features: neither the label nor a text nor what is ignored.
-        """
-        features = [name for name, kind in zip(columns, self.kinds(columns), strict=True) if kind in FEATURES]
-        pairs = [name for pair in self.interactions if pair != "all" for name in pair.split(":")]
-        texts = () if self.text_column is None else (self.text_column,)
-        asked = (
-            ("categorical", self.categorical, columns),
-            ("ignore", self.ignore, columns),
-            ("text_column", texts, columns),
-            ("interactions", pairs, features),
-        )
-        for option, names, there_are in asked:
-            known = set(there_are)
-            for name in names:
-                if name not in known and not (option == "ignore" and name in INDEX):
-                    there = ", ".join(map(repr, there_are))
-                    said = literal(f"there is no column {name!r} for it; there are {there}")
-                    raise ParameterError(literal(where) + ": {}: " + said, option)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -358,6 +354,8 @@ class FileFormat:
         meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists")}
         if self.words is None or self.name not in NAMED_FEATURES:
             del meta["words"]  # as files were from before
+        if self.labels is None or self.name not in NAMED_FEATURES:
+            del meta["labels"]
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
 
@@ -370,7 +368,8 @@ class FileFormat:
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
         values["scale"] = meta.get("scale")  # models from before there was scaling have none
         values["apart"] = meta.get("apart", False)
-        values |= {"words": values.get("words"), "numerals": "words" in meta}
+        values |= {"words": values.get("words"), "numerals": "words" in meta, "labels": values.get("labels")}
+        values["learned"] = True
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
         return cls(**values)

@@ -9,7 +9,7 @@ from typing import Any
 from perceptive.errors import ParameterError
 from perceptive.streams.file_format import FileFormat
 
-ANY = {"lists", "apart", "words"}  # whoever reads lists says which files have some
+ANY = {"lists", "apart", "words", "labels"}  # whoever reads lists says which files have some
 TABLES = {"label", "text_column", "weight", "missing", "categorical"}
 NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
 MEANT = {  # what heeds which options

@@ -20,6 +20,7 @@ from perceptive.streams.blocks import (
     repeatable,
     shown,
 )
+from perceptive.streams.column_names import check_columns
 from perceptive.streams.file_format import FEATURES, FileFormat, Header
 from perceptive.streams.guessing import MAGIC, is_object
 from perceptive.streams.text_lines import check_start
@@ -73,7 +74,7 @@ def open(
         columns, end = _core.csv_header(first.text, delimiter)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
-    format.check_columns(columns, f"{shown(path)}:1")
+    check_columns(format, columns, f"{shown(path)}:1")
     lines = bytes(first.text[:end]).count(b"\n")
     rest = first.text[end:]
     first.text.release()

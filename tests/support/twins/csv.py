@@ -3,8 +3,8 @@
 A number stays a number: the feature is named as its column. Any other value becomes the feature ``column=value``, as do
 the numbers of a categorical column. Empty, NA, NaN and null, in any case, are missing: there is no such feature, or
 ``column=missing`` where that is asked for. A column may hold the weights of examples; where one is missing, it is 1.
-Blanks around a value count for nothing, unless it is quoted: then they count in texts and labels, and where values are
-not ``alike`` in all. A field that begins with a quote ends with one; within, two quotes stand for one, and delimiters
+Blanks around a value count for nothing, unless it is quoted: then they count in texts, and where values are not
+``alike`` in all. A field that begins with a quote ends with one; within, two quotes stand for one, and delimiters
 and newlines are plain text. Elsewhere quotes are refused.
 """
 
@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
+from twins.label import label_of
 from twins.labelled_text import text_row
-from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, require_utf8, shown, whole_or_float
+from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, shown
 from twins.meaning import is_missing, meant
 
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
@@ -107,6 +108,7 @@ def _record(
     missing: bool = False,
     apart: bool = False,
     alike: bool = False,
+    labels: str = "typed",
     **options: Any,
 ) -> Example:
     label: float | int | bytes | None = None
@@ -115,30 +117,26 @@ def _record(
     n = 0
     for n, (at, value) in enumerate(fields(record, delimiter), 1):
         column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
-        value = value.strip(b" \t") if alike and kind not in ("label", "text") else value
+        if kind == "label":
+            label = label_of(at, value, labels, False)
+            continue
+        value = value.strip(b" \t") if alike and kind != "text" else value
         word = meant(value) if alike else value
         if kind == "text":
             features += [(h, x, b"") for h, x in text_row(value, **_hash(options), **text_options)]
         elif kind == "ignored":
             continue
         elif is_missing(value):
-            if missing and kind not in ("label", "weight"):
+            if missing and kind != "weight":
                 features.append((column + b"=missing", 1.0, column))
         elif kind == "weight":
             weight = _weight(at, value)
         elif kind == "categorical":
             features.append((column + b"=" + word, 1.0, column))
         else:
-            what = "label" if kind == "label" else "value"
-            change = None if kind == "label" else lambda x, column=column: scaled(column, x, scaling)
-            number = _number(at, value, what, single and kind != "label", change)
-            if kind == "label":
-                label = value if number is None else whole_or_float(value, number)
-                if number is None:
-                    require_utf8(at, value, what)
-            else:
-                feature = (column + b"=" + word, 1.0) if number is None else (column + b":" * apart, number)
-                features.append((*feature, column))
+            number = _number(at, value, "value", single, lambda x, column=column: scaled(column, x, scaling))
+            feature = (column + b"=" + word, 1.0) if number is None else (column + b":" * apart, number)
+            features.append((*feature, column))
     if n != len(columns):
         what = f"the row has {n} field{'s' * (n != 1)}, the header {len(columns)}"
         raise Bad(0, f"{what}; check the delimiter and the quotes")

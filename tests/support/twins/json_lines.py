@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from twins.features import Feature, Scaling, row, scaled
+from twins.label import label_of
 from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, parse_lines, require_short, shown, whole_or_float
 from twins.meaning import is_missing, meant
@@ -44,6 +45,7 @@ def _line(
     apart: bool = False,
     weight_key: bytes = b"weight",
     alike: bool = False,
+    labels: str = "typed",
     numerals: bool = False,
     words: Sequence[bytes] = (),
     **options: Any,
@@ -64,11 +66,12 @@ def _line(
                 raise Bad(at, "there are two labels; give one")
             if kind in (b"{", b"["):
                 raise Bad(at, "the label must be a number, a string, true, false or null")
-            y = reader.string() if kind == b'"' else reader.scalar()
+            y = label_of(at, reader.string(), labels, True) if kind == b'"' else reader.scalar()
             if alike and kind in (b"t", b"f"):
                 y = b"True" if y else b"False"
-            if isinstance(y, float):
-                y = whole_or_float(line[at : reader.p], y)
+            if isinstance(y, float) and kind != b'"':
+                written = line[at : reader.p]
+                y = written if labels == "words" else whole_or_float(written, y)
         elif key == weight_key:
             if kind in (b'"', b"{", b"["):
                 raise Bad(at, "the weight must be a number, 0 or more")

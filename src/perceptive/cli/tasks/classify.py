@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.cli.console import in_line, pairs, table, watched
-from perceptive.cli.options import given_to_learner, label
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.predictions import Predictions, probabilities_of
@@ -34,6 +34,8 @@ from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, Examples
+from perceptive.streams.file_format import NAMED_FEATURES
+from perceptive.streams.label_reading import label_of_word
 
 if TYPE_CHECKING:
     from perceptive.cli.tasks.files import RowsJob
@@ -210,15 +212,23 @@ class Classify(OfRows):
 
 def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[list[Any] | None, dict[str, Any]]:
     """The classes that were announced, and the reference class, as the files have labels; objects come as JSON."""
-    format = "json" if stream is None else stream.format.name
-    classes = None if options.classes is None else [label(word, format) for word in options.classes]
-    return classes, {} if options.reference is None else {"reference": label(options.reference, format)}
+    words = labels_are_words(stream)
+    classes = None if options.classes is None else [label_of_word(one, words) for one in options.classes]
+    return classes, {} if options.reference is None else {"reference": label_of_word(options.reference, words)}
 
 
 def weights_given(options: argparse.Namespace, stream: Stream | None) -> Any:
     """The weights of classes, as the files have labels; objects come as JSON."""
-    asked, format = options.class_weight, "json" if stream is None else stream.format.name
-    return {label(k, format): v for k, v in asked.items()} if isinstance(asked, dict) else asked
+    asked, words = options.class_weight, labels_are_words(stream)
+    return {label_of_word(k, words): v for k, v in asked.items()} if isinstance(asked, dict) else asked
+
+
+def labels_are_words(stream: Stream | None) -> bool:
+    """Whether labels that read as numbers are words; objects come as JSON."""
+    format = None if stream is None else stream.format
+    return format is not None and (
+        format.name == "text" or (format.name in NAMED_FEATURES and format.labels == "words")
+    )
 
 
 def classes_asked(classes: Iterable[Any], options: argparse.Namespace) -> list[Any]:

@@ -20,6 +20,7 @@ from perceptive.streams.blocks import STDIN, expand, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NAMED_FEATURES
 from perceptive.streams.guessing import by_name, told_by
+from perceptive.streams.label_reading import reading_for, reading_of_words
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
 
@@ -58,7 +59,7 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     if learner is None:
         check_text(options)
         how = {"format": "text" if options.text else options.format, "dtype": options.dtype or parameters.dtype}  # type: ignore[attr-defined]
-        how |= {**_format_options(options), "lists": options.task == "rank"}
+        how |= {**_format_options(options), "lists": options.task == "rank", "labels": _labels_told(options)}
     else:
         format = format_of(learner, options, fixed=True)
         how = {"format": format, "idf": learner.space.idf, "dtype": learner.parameters.dtype}
@@ -69,6 +70,13 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     if options.follow:
         tell_log(stream.log)  # what is said of a run that ends is said then
     return stream
+
+
+def _labels_told(options: argparse.Namespace) -> str:
+    """How labels are read, by those that options name."""
+    weights = getattr(options, "class_weight", None)
+    weighted = weights if isinstance(weights, dict) else ()
+    return reading_of_words([*(options.classes or ()), *weighted, *filter(None, [options.reference])])
 
 
 def refuse_standard_input(files: Sequence[str]) -> None:
@@ -115,12 +123,10 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
     if format.name not in NAMED_FEATURES or learner.space.format is None:
         return format
     format = replace(format, known=learner.space.learned)
-    there: dict[str, None] = {}
     for path in files:
         columns = names_in(path, format)
         if columns is None:  # it comes but once
             return format
-        there |= dict.fromkeys(columns)
         try:
             lost = learner.space.missing(columns) if columns else []
         except ValueError as error:
@@ -132,15 +138,7 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
             raise ValueError(
                 f"{shown(path)}: the model has learned from texts; call the column or key of the text 'text'"
             )
-    if format.name == "json" or not there:
-        return format
-    return replace(
-        format,
-        text_column=format.text_column if format.text_column in there else None,
-        categorical=tuple(name for name in format.categorical if name in there),
-        ignore=tuple(name for name in format.ignore if name in there),
-        interactions=tuple(pair for pair in format.interactions if pair == "all" or {*pair.split(":")} <= {*there}),
-    )
+    return format
 
 
 def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFormat:
@@ -158,6 +156,7 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         if bits is not None and told is None:
             raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
         how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None}
+        how["labels"] = reading_for(getattr(learner, "classes", ()))
         table = learner.space.table
         if table is None:  # in dicts that are no rows of a table, True is 1
             return FileFormat(name=told or "svmlight", words=None, **how)
@@ -167,6 +166,8 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         format = known if told is None else known.read_as(told)
     except ValueError as error:
         raise (UsageError if options.format else ValueError)(str(error)) from None
+    if format.labels is not None or format.name != known.name:  # those from before read their own files as they did
+        format = replace(format, labels=reading_for(getattr(learner, "classes", ())))
     if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
         raise ValueError(
             "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
