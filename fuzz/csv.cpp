@@ -8,11 +8,11 @@ using namespace perceptive;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     if (size == 0) return 0;
     std::string_view text = text_of(data, size);
-    CsvOptions options{feature_options(*data), text_reading(*data), ',', {}, LabelReading::typed};
-    options.delimiter = csv_delimiter(text, true);
-    demand(options.delimiter != '\0', "there is always a delimiter");
+    CsvOptions options{feature_options(*data), text_reading(*data), {',', size % 8 != 0}, {}, LabelReading::typed};
+    options.dialect.delimiter = csv_delimiter(text, true, options.dialect.quotes);
+    demand(options.dialect.delimiter != '\0', "there is always a delimiter");
     try {
-        const CsvHeader header = csv_header(text, options.delimiter);
+        const CsvHeader header = csv_header(text, options.dialect);
         for (const std::string& name : header.names)
             options.columns.emplace_back(name, name == "label"  ? CsvColumn::label
                                                : name == "text" ? CsvColumn::text
@@ -24,5 +24,5 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         demand(bad.at >= text.data() && bad.at <= text.data() + text.size(), "complaints lie within the file");
         return 0;
     }
-    return fuzz<CsvParser>(text, options, [&](std::string_view some) { return csv_whole(some, options.delimiter); });
+    return fuzz<CsvParser>(text, options, [&](std::string_view some) { return csv_whole(some, options.dialect); });
 }

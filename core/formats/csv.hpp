@@ -6,7 +6,8 @@
 // or "column=missing" where that is asked for. A column may hold the weights of examples; where one is missing, it
 // is 1. Blanks around a value count for nothing, unless it is quoted: then they count in texts, and for models from
 // before in all. A field that begins with a quote ends with one; within, two quotes stand for one, and
-// delimiters and newlines are plain text. Elsewhere quotes are refused.
+// delimiters and newlines are plain text. Elsewhere quotes are refused; in files where they mean nothing they are plain
+// text, and a line is a record.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,11 @@
 
 namespace perceptive {
 
+struct CsvDialect {
+    char delimiter = ',';
+    bool quotes = true;  // whether they mean something
+};
+
 // A field from p on: where it ends (at a delimiter, a newline or `end`).
 struct CsvField {
     const char *begin, *end;  // of the value, without the quotes around it
@@ -33,9 +39,9 @@ struct CsvField {
     bool closed;           // false where the last quote is missing
 };
 
-inline CsvField csv_field(const char* p, const char* end, char delimiter) {
-    const auto stops = [&](char c) { return c == delimiter || c == '\n'; };
-    if (p == end || *p != '"') {
+inline CsvField csv_field(const char* p, const char* end, CsvDialect dialect) {
+    const auto stops = [&](char c) { return c == dialect.delimiter || c == '\n'; };
+    if (p == end || *p != '"' || !dialect.quotes) {
         const char* const stop = std::find_if(p, end, stops);
         return {p, stop, stop, false, false, true};
     }
@@ -48,13 +54,13 @@ inline CsvField csv_field(const char* p, const char* end, char delimiter) {
 }
 
 // The newline that ends the record at p, or nullptr.
-inline const char* csv_record_end(const char* p, const char* end, char delimiter) {
+inline const char* csv_record_end(const char* p, const char* end, CsvDialect dialect) {
     const auto size = static_cast<std::size_t>(end - p);
     const auto* const newline = static_cast<const char*>(std::memchr(p, '\n', size));
     const std::size_t line = newline ? static_cast<std::size_t>(newline - p) : size;
-    if (!std::memchr(p, '"', line)) return newline;
+    if (!dialect.quotes || !std::memchr(p, '"', line)) return newline;
     while (true) {
-        const CsvField field = csv_field(p, end, delimiter);
+        const CsvField field = csv_field(p, end, dialect);
         if (field.stop == end) return nullptr;
         if (*field.stop == '\n') return field.stop;
         p = field.stop + 1;
@@ -62,10 +68,10 @@ inline const char* csv_record_end(const char* p, const char* end, char delimiter
 }
 
 // How many bytes the whole records of a text have.
-inline std::size_t csv_whole(std::string_view text, char delimiter) {
-    if (text.find('"') == std::string_view::npos) return text.rfind('\n') + 1;  // none: npos + 1 is 0
+inline std::size_t csv_whole(std::string_view text, CsvDialect dialect) {
+    if (!dialect.quotes || text.find('"') == std::string_view::npos) return text.rfind('\n') + 1;  // none: npos + 1 is 0
     const char *p = text.data(), *const end = p + text.size();
-    while (const char* const newline = csv_record_end(p, end, delimiter)) p = newline + 1;
+    while (const char* const newline = csv_record_end(p, end, dialect)) p = newline + 1;
     return static_cast<std::size_t>(p - text.data());
 }
 
@@ -74,7 +80,7 @@ enum class CsvColumn { any, categorical, text, label, weight, ignored };
 struct CsvOptions {
     FeatureOptions features;
     std::optional<TextReading> text;
-    char delimiter = ',';
+    CsvDialect dialect;
     std::vector<std::pair<std::string, CsvColumn>> columns;
     LabelReading labels = LabelReading::typed;
 };
@@ -93,12 +99,15 @@ inline std::string_view csv_value(const CsvField& field, std::string& unquoted) 
 }
 
 // Throws where the quotes of a field that begins at p are not as they should be.
-inline void csv_check(const char* p, const CsvField& field) {
-    if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it");
+inline void csv_check(const char* p, const CsvField& field, CsvDialect dialect) {
+    static const std::string NOTHING = "; where quotes mean nothing, give --quote none (Python: quote=None)";
+    if (!dialect.quotes) return;
+    if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it" + NOTHING);
     const char* const after = field.quoted ? field.end + 1 : std::find(field.begin, field.end, '"');
     if (after == field.stop) return;
-    if (field.quoted) refuse(after, "there is more after the closing quote; double the quotes within a value");
-    refuse(after, "there is a quote within a value; put the value in quotes, and double those within");
+    if (field.quoted)
+        refuse(after, "there is more after the closing quote; double the quotes within a value" + NOTHING);
+    refuse(after, "there is a quote within a value; put the value in quotes, and double those within" + NOTHING);
 }
 
 struct CsvHeader {
@@ -107,12 +116,12 @@ struct CsvHeader {
 };
 
 // The names in the first record of a file. Throws BadLine.
-inline CsvHeader csv_header(std::string_view text, char delimiter) {
+inline CsvHeader csv_header(std::string_view text, CsvDialect dialect) {
     static constexpr std::string_view MARK = "\xEF\xBB\xBF";  // of UTF-8
     const char *p = text.data(), *end = p + text.size();
     if (text.substr(0, MARK.size()) == MARK) p += MARK.size();
     CsvHeader header;
-    const char* const newline = csv_record_end(p, end, delimiter);
+    const char* const newline = csv_record_end(p, end, dialect);
     header.size = static_cast<std::size_t>((newline ? newline + 1 : end) - text.data());
     if (newline) end = newline;
     if (end > p && end[-1] == '\r') --end;
@@ -120,8 +129,8 @@ inline CsvHeader csv_header(std::string_view text, char delimiter) {
     std::string unquoted;
     std::unordered_set<std::string> met;
     while (true) {
-        const CsvField field = csv_field(p, end, delimiter);
-        csv_check(p, field);
+        const CsvField field = csv_field(p, end, dialect);
+        csv_check(p, field, dialect);
         const std::string_view name = csv_value(field, unquoted);
         require_short(name, p);
         require_utf8(name, p, "the name of a column");
@@ -134,20 +143,23 @@ inline CsvHeader csv_header(std::string_view text, char delimiter) {
 
 // Of , TAB and ; the one that divides the first record into most fields; the earlier of equals. '\0' where the text
 // holds no whole record yet.
-inline char csv_delimiter(std::string_view text, bool whole) {
+inline char csv_delimiter(std::string_view text, bool whole, bool quotes = true) {
     std::size_t most = 0;
     char found = '\0';
     for (const char delimiter : {',', '\t', ';'}) {
         const char *p = text.data(), *end = p + text.size();
-        const char* const newline = csv_record_end(p, end, delimiter);
+        const CsvDialect dialect{delimiter, quotes};
+        const char* const newline = csv_record_end(p, end, dialect);
         if (!newline && !whole) continue;
         if (newline) end = newline;
         std::size_t fields = 1;
-        while ((p = csv_field(p, end, delimiter).stop) < end) ++p, ++fields;
+        while ((p = csv_field(p, end, dialect).stop) < end) ++p, ++fields;
         if (fields > most) most = fields, found = delimiter;
     }
     return found;
 }
+
+constexpr std::ptrdiff_t FEW_LINES = 3;  // of a value, which nobody needs to be told of
 
 template <class V>
 class CsvParser : public FeatureParser<V> {
@@ -163,18 +175,19 @@ class CsvParser : public FeatureParser<V> {
         }
     }
 
-    const char* line_end(const char* p, const char* end) const { return csv_record_end(p, end, options_.delimiter); }
+    const char* line_end(const char* p, const char* end) const { return csv_record_end(p, end, options_.dialect); }
 
     void line(const char* p, const char* end) {
-        if (skip_blanks(p, end) == end && options_.delimiter != '\t') return;
+        if (skip_blanks(p, end) == end && options_.dialect.delimiter != '\t') return;
         if (p == end) return;
         const char* const begin = p;
         label_ = std::nullopt;
         weight_ = 1.0;
         std::size_t i = 0;
         for (;; ++i) {
-            const CsvField field = csv_field(p, end, options_.delimiter);
-            csv_check(p, field);
+            const CsvField field = csv_field(p, end, options_.dialect);
+            csv_check(p, field, options_.dialect);
+            if (field.quoted) note_span(p, field);
             if (i < options_.columns.size()) cell(i, p, csv_value(field, unquoted_));
             if (field.stop == end) break;
             p = field.stop + 1;
@@ -189,6 +202,15 @@ class CsvParser : public FeatureParser<V> {
 
   private:
     static std::string fields(std::size_t n) { return std::to_string(n) + (n == 1 ? " field" : " fields"); }
+
+    // Notes a value that has lines of the file within its quotes, as it seems: those of other records.
+    void note_span(const char* p, const CsvField& field) {
+        const auto size = static_cast<std::size_t>(field.end - field.begin);
+        if (!std::memchr(field.begin, '\n', size) || !std::memchr(field.begin, options_.dialect.delimiter, size)) return;
+        const auto lines = 1 + std::count(field.begin, field.end, '\n');
+        if (lines <= FEW_LINES && options_.dialect.delimiter != '\t') return;
+        examples.spans.note(p, [&] { return "a value in quotes has " + std::to_string(lines) + " lines"; });
+    }
 
     void cell(std::size_t i, const char* at, std::string_view value) {
         const auto& [name, kind] = options_.columns[i];

@@ -209,6 +209,7 @@ struct Examples {
     Oddity several;                                 // labels, of which one was taken
     Oddity missing_labels;                          // that were written as a word, such as NA
     Oddity spellings;                               // of one number, as labels
+    Oddity spans;                                   // values in quotes, that seem to hold other records
     std::unordered_map<double, std::string> codes;  // labels that are numbers, and may be meant as words
 
     Examples() { indptr.push_back(0); }

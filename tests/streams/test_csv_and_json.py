@@ -64,19 +64,19 @@ def csv_files(draw):
     return text.encode(), [*COLUMNS, (b"w", "weight")][:width], delimiter.encode()
 
 
-@given(csv_files(), st.data(), HASHED, SCALED, MISSING, LABELS)
-def test_csv_and_its_twin_agree(file, data, options, scaled, missing, labels):
+@given(csv_files(), st.data(), HASHED, SCALED, MISSING, LABELS, st.booleans())
+def test_csv_and_its_twin_agree(file, data, options, scaled, missing, labels, quotes):
     text, columns, delimiter = file
     text = mutated(data.draw, text, b'0a,;\t"""\n\r\0.\xff ')
-    how = {**options, **scaled, **missing, "labels": labels}
+    how = {**options, **scaled, **missing, "labels": labels, "quotes": quotes}
     agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **how)
 
 
-@given(st.text('ab1,"\n\r ', max_size=60).map(str.encode), st.integers(1, 6))
-def test_csv_and_its_twin_agree_on_any_quotes(text, width):
-    agree(core_csv, csv.parse, text, COLUMNS[:width], text_options=TEXT)
-    *_, (begin, _) = csv.records(text + b"x")  # the last record, which x goes on with or begins
-    assert _core.csv_whole(text, ",") == begin
+@given(st.text('ab1,"\n\r ', max_size=60).map(str.encode), st.integers(1, 6), st.booleans())
+def test_csv_and_its_twin_agree_on_any_quotes(text, width, quotes):
+    agree(core_csv, csv.parse, text, COLUMNS[:width], text_options=TEXT, quotes=quotes)
+    *_, (begin, _) = csv.records(text + b"x", quotes=quotes)  # the last record, which x goes on with or begins
+    assert _core.csv_whole(text, ",", quotes) == begin
 
 
 @given(st.lists(st.lists(st.text('ab1",;\n é', max_size=5), min_size=2, max_size=2), min_size=1, max_size=5))

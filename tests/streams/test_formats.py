@@ -71,10 +71,10 @@ def core_text(text, single=False, labelled=True, **options):
 COLUMNS = [(b"y", "label"), (b"a", "any"), (b"b", "any"), (b"c", "categorical"), (b"t", "text"), (b"z", "ignored")]
 
 
-def core_csv(text, columns, single=False, delimiter=b",", text_options=None, labels="typed", **options):
+def core_csv(text, columns, single=False, delimiter=b",", text_options=None, labels="typed", quotes=True, **options):
     kinds = [(name.decode(), kind) for name, kind in columns]
     reading = texts({**options, **(text_options or {})})
-    return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds, labels), text, single)
+    return examples(_core.Csv(features(options), reading, delimiter.decode(), kinds, labels, quotes), text, single)
 
 
 def core_json(

@@ -44,9 +44,7 @@ def column(X, name, bits=20):
 
 def measured(text, scale="standard", **how):
     format = FileFormat(name="csv", scale=scale, **how)
-    parser = format.parser(
-        header=Header(["y", "a"], ","), measuring=True
-    )
+    parser = format.parser(header=Header(["y", "a"], ","), measuring=True)
     measures = parser.measure(text)
     [(_, shift, factor)] = scaling_of(measures, scale, False).factors
     return shift, factor

@@ -26,10 +26,10 @@ LabelReading labels_of(const std::string& how) {
     return LabelReading::words;
 }
 
-char delimiter_of(const std::string& delimiter) {
+CsvDialect dialect_of(const std::string& delimiter, bool quotes) {
     require(delimiter.size() == 1 && delimiter != "\"" && delimiter != "\n" && delimiter != "\r",
             "a delimiter is one byte, and neither a quote nor the end of a line");
-    return delimiter[0];
+    return {delimiter[0], quotes};
 }
 
 // What a parser does; one of named features also measures them.
@@ -182,24 +182,25 @@ void bind_formats(nb::module_& m) {
     def_parse<LabelledTextParser>(labelled_text);
     m.def(
         "csv_whole",
-        [](const nb::object& text, const std::string& delimiter) {
-            return csv_whole(Text(text), delimiter_of(delimiter));
+        [](const nb::object& text, const std::string& delimiter, bool quotes) {
+            return csv_whole(Text(text), dialect_of(delimiter, quotes));
         },
-        "text"_a, "delimiter"_a, "How many bytes the whole records have.");
+        "text"_a, "delimiter"_a, "quotes"_a = true, "How many bytes the whole records have.");
     m.def(
         "csv_delimiter",
-        [](const nb::object& text, bool whole) -> std::optional<std::string> {
-            const char found = csv_delimiter(Text(text), whole);
+        [](const nb::object& text, bool whole, bool quotes) -> std::optional<std::string> {
+            const char found = csv_delimiter(Text(text), whole, quotes);
             return found ? std::optional(std::string(1, found)) : std::nullopt;
         },
-        "text"_a, "whole"_a, "What the first record is delimited by; None where it is not whole, unless all is there.");
+        "text"_a, "whole"_a, "quotes"_a = true,
+        "What the first record is delimited by; None where it is not whole, unless all is there.");
     m.def(
         "csv_header",
-        [](const nb::object& object, const std::string& delimiter) {
+        [](const nb::object& object, const std::string& delimiter, bool quotes) {
             const Text text(object);
             const std::string_view all = text;
             try {
-                CsvHeader header = csv_header(all, delimiter_of(delimiter));
+                CsvHeader header = csv_header(all, dialect_of(delimiter, quotes));
                 return nb::make_tuple(std::move(header.names), header.size);
             } catch (const BadLine& bad) {
                 const Complaint where = complain(bad, all.data(), 1, all.data());
@@ -207,14 +208,17 @@ void bind_formats(nb::module_& m) {
                                             where.message);
             }
         },
-        "text"_a, "delimiter"_a, nb::sig("def csv_header(text: object, delimiter: str) -> tuple[list[str], int]"),
+        "text"_a, "delimiter"_a, "quotes"_a = true,
+        nb::sig("def csv_header(text: object, delimiter: str, quotes: bool = True) -> tuple[list[str], int]"),
         "The names in the first record, and how many bytes it has.");
     nb::class_<CsvOptions> csv(m, "Csv", "A parser of comma-separated values, below the header.");
     csv.def(
         "__init__",
         [](CsvOptions* self, FeatureOptions features, std::optional<TextReading> text, const std::string& delimiter,
-           const std::vector<std::pair<std::string, std::string>>& columns, const std::string& labels) {
-            CsvOptions options{std::move(features), std::move(text), delimiter_of(delimiter), {}, labels_of(labels)};
+           const std::vector<std::pair<std::string, std::string>>& columns, const std::string& labels,
+           bool quotes) {
+            const CsvDialect dialect = dialect_of(delimiter, quotes);
+            CsvOptions options{std::move(features), std::move(text), dialect, {}, labels_of(labels)};
             if (options.text) require_same_kernel(options.features, *options.text);
             for (const auto& [name, kind] : columns) {
                 options.columns.emplace_back(name, column_of(kind));
@@ -222,7 +226,7 @@ void bind_formats(nb::module_& m) {
             }
             new (self) CsvOptions(std::move(options));
         },
-        "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a, "labels"_a = "typed");
+        "features"_a, "text"_a.none(), "delimiter"_a, "columns"_a, "labels"_a = "typed", "quotes"_a = true);
     def_parse<CsvParser>(csv);
 }
 

@@ -56,6 +56,7 @@ nb::tuple to_python(std::string_view text, Examples<V>& examples, Report& report
     note("several", examples.several);
     note("missing labels", examples.missing_labels);
     note("spellings", examples.spellings);
+    note("spans", examples.spans);
     note("utf-8", broken);
     const auto maybe = [](auto& buffer) {
         return buffer.size() ? nb::cast(to_numpy(std::move(buffer))) : nb::object(nb::none());

@@ -147,6 +147,9 @@ TABLES = Group(
         "categorical": _value("columns whose numbers are names", "A,B,…", words),
         "ignore": _value("columns to leave out", "A,B,…", columns),
         "delimiter": _value("between columns (default: comma, tab or semicolon, as the header has it)"),
+        "quote": _choice(
+            "csv: a value may stand in double quotes; none: quotes mean nothing (default: double)", "double", "none"
+        ),
         "text_column": _value("column or key whose value is a text", "NAME"),
         "weight": _value(
             "column or key of the importance (default: JSON's key weight); of sentences a key, or a comment "

@@ -164,6 +164,7 @@ READING: Record = {
     "categorical": Optional(TEXTS),
     "ignore": Optional(TEXTS),
     "delimiter": Optional(Maybe(text)),
+    "quote": Optional(one_of(None)),
     "weight": Optional(Maybe(text)),
     "missing": Optional(one_of(None, "indicator")),
     "scale": Optional(one_of(None, "standard", "max")),

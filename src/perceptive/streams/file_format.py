@@ -71,6 +71,8 @@ class FileFormat:
         csv, arrow: columns whose numbers are names; columns that are left out.
     delimiter : str or None
         csv: by default that one of comma, tab and semicolon which divides the header into most columns.
+    quote : {'"', None}
+        csv: what a value may stand in, which then may hold delimiters and newlines; None where quotes mean nothing.
     weight : str or None
         csv, json, arrow: the column or key of the importance; None is no column, and the key "weight".
     missing : {None, "indicator"}
@@ -121,6 +123,7 @@ class FileFormat:
     categorical: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     delimiter: str | None = None
+    quote: str | None = '"'
     weight: str | None = None
     missing: str | None = None
     scale: str | None = "auto"
@@ -132,7 +135,7 @@ class FileFormat:
     text: Mapping[str, Any] = field(default_factory=dict)
     known: tuple[str, ...] | None = None
     numerals: bool = False
-    learned: bool = False
+    learned: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.name in ("conll", "conllu"):
@@ -153,7 +156,11 @@ class FileFormat:
             raise ParameterError("{}: it must be 'typed', 'numbers' or 'words'", Parameter("labels", self.labels))
         if self.label in self.categorical:
             self._set("labels", "words")
-        self._set("scale", None if self.scale == "none" else self.scale)  # "none" is the command line's
+        for name in ("scale", "quote"):
+            value = getattr(self, name)
+            self._set(name, {"none": None, "double": '"'}.get(value, value))  # these words are the command line's
+        if self.quote not in ('"', None):
+            raise ParameterError("{}: it must be '\"' or None", Parameter("quote", self.quote))
         if self.scale not in SCALES:
             raise ParameterError("{}: it must be 'auto', 'standard', 'max' or None", Parameter("scale", self.scale))
         if self.missing not in (None, "indicator"):
@@ -246,7 +253,7 @@ class FileFormat:
         if only_text:
             kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
         labels = "words" if self.labels == "typed" and header.strings else self.labels
-        return self.table_parser(kinds, header.delimiter, remember, idf, labels)
+        return self.table_parser(kinds, header.delimiter, remember, idf, labels, self.quote is not None)
 
     def table_parser(
         self,
@@ -255,12 +262,13 @@ class FileFormat:
         remember: bool = False,
         idf: NDArray[np.float32] | None = None,
         labels: str | None = "typed",
+        quotes: bool = True,
     ) -> _core.Csv:
         """The parser of the rows of a table, whose columns have a name and a kind each: see `kinds`."""
         features = self._features(remember)
         assert features is not None
         texts = None if self.text_column is None else self._texts(idf)
-        return _core.Csv(features, texts, delimiter, columns, labels or "before")
+        return _core.Csv(features, texts, delimiter, columns, labels or "before", quotes)
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
         """What each column of a table is; ``categorical`` are those that the table itself says are."""
@@ -352,6 +360,8 @@ class FileFormat:
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
         meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists")}
+        if self.quote is not None:
+            del meta["quote"]
         if self.words is None or self.name not in NAMED_FEATURES:
             del meta["words"]  # as files were from before
         if self.labels is None or self.name not in NAMED_FEATURES:
@@ -368,7 +378,8 @@ class FileFormat:
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in meta.items()}
         values["scale"] = meta.get("scale")  # models from before there was scaling have none
         values["apart"] = meta.get("apart", False)
-        values |= {"words": values.get("words"), "numerals": "words" in meta, "labels": values.get("labels")}
+        values |= {"words": values.get("words"), "numerals": "words" in meta}
+        values.setdefault("labels", None if meta.get("format") in NAMED_FEATURES else "typed")
         values["learned"] = True
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
@@ -63,10 +64,12 @@ def first_rows(path: str, format: FileFormat) -> dict[str, list[Any]]:
     start = peek(path).decode(errors="replace").removeprefix("\ufeff")
     if format.name == "json":
         return by_column(_objects(start, format.lists))
-    delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True) or ","
+    quotes = format.quote is not None
+    delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True, quotes) or ","
+    read = partial(csv.reader, io.StringIO(start), delimiter=delimiter)
     rows: list[list[str]] = []
     with suppress(csv.Error):  # the parser says what is wrong
-        rows.extend(islice(csv.reader(io.StringIO(start), delimiter=delimiter), ROWS + 2))
+        rows.extend(islice(read() if quotes else read(quoting=csv.QUOTE_NONE), ROWS + 2))
     if len(rows) > ROWS + 1 or not start.endswith("\n"):
         rows = rows[:-1]  # it may be cut off
     return {name.strip(): list(values) for name, *values in zip(*rows, strict=False)}

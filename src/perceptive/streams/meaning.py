@@ -16,7 +16,7 @@ MEANT = {  # what heeds which options
     "svmlight": NAMED | {"zero_based", "n_features"},
     "vw": NAMED,
     "text": {"bits", "hash_seed", "labelled", "text"},
-    "csv": NAMED | TABLES | {"ignore", "delimiter", "text"},
+    "csv": NAMED | TABLES | {"ignore", "delimiter", "quote", "text"},
     "arrow": NAMED | TABLES | {"ignore", "text"},
     "json": NAMED | TABLES | {"text"},
 }

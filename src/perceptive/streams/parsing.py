@@ -28,6 +28,8 @@ ODDITIES = {  # what is said of their lines, and the cure
     "missing labels": "such a label, and count as unlabelled; where it is a label, write another word",
     "spellings": "a label that is written in another way elsewhere, and they count as one; where they are codes, name "
     "the column of the label in --categorical (Python: categorical), and they stay as they are written",
+    "spans": "such a value, which holds delimiters, too; where it should be records of their own, since quotes mean "
+    "nothing in the file, give --quote none (Python: quote=None)",
     "utf-8": "such bytes, and lose letters; convert the file to UTF-8, as by iconv -f LATIN1 -t UTF-8",
 }
 BEFOREHAND = ("scale", "index", "words", "first lines", "texts")  # remarks on files before they are read

@@ -32,14 +32,14 @@ SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may bec
 class Cutter:
     """Where the last whole record ends. Finds out what delimits the fields, unless it is told."""
 
-    def __init__(self, delimiter: str | None = None) -> None:
-        self.delimiter = delimiter
+    def __init__(self, delimiter: str | None = None, quotes: bool = True) -> None:
+        self.delimiter, self.quotes = delimiter, quotes
 
     def __call__(self, buffer: bytearray, filled: int) -> int:
         with memoryview(buffer) as whole, whole[:filled] as text:
             if self.delimiter is None:
-                self.delimiter = _core.csv_delimiter(text, False)
-            return 0 if self.delimiter is None else _core.csv_whole(text, self.delimiter)
+                self.delimiter = _core.csv_delimiter(text, False, self.quotes)
+            return 0 if self.delimiter is None else _core.csv_whole(text, self.delimiter, self.quotes)
 
 
 def open(
@@ -64,14 +64,15 @@ def open(
         size = min(size or SMALL, SMALL)
     if format.name != "csv":
         return first_block(path, last_line, live) if ahead else blocks(path, size, live=live), None, 0
-    cutter = Cutter(format.delimiter)
+    quotes = format.quote is not None
+    cutter = Cutter(format.delimiter, quotes)
     source = first_block(path, cutter, live) if ahead else blocks(path, size, cutter, live)
     first = next(source, None)
     if first is None:
         return iter(()), Header((), ","), 0
-    delimiter = cutter.delimiter or _core.csv_delimiter(first.text, True) or ","
+    delimiter = cutter.delimiter or _core.csv_delimiter(first.text, True, quotes) or ","
     try:
-        columns, end = _core.csv_header(first.text, delimiter)
+        columns, end = _core.csv_header(first.text, delimiter, quotes)
     except ValueError as error:
         raise ValueError(f"{shown(path)}:{error}") from None
     check_columns(format, columns, f"{shown(path)}:1")
@@ -103,9 +104,10 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
         return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line, format.lists) if key != weight))
     if format.name != "csv" or not start.strip():
         return None
-    delimiter = format.delimiter or _core.csv_delimiter(start, True) or ","
+    quotes = format.quote is not None
+    delimiter = format.delimiter or _core.csv_delimiter(start, True, quotes) or ","
     with suppress(ValueError):  # the parser says what is wrong
-        return list(_core.csv_header(start, delimiter)[0])
+        return list(_core.csv_header(start, delimiter, quotes)[0])
     return None
 
 

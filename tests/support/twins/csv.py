@@ -5,7 +5,7 @@ the numbers of a categorical column. Empty, NA, NaN and null, in any case, are m
 ``column=missing`` where that is asked for. A column may hold the weights of examples; where one is missing, it is 1.
 Blanks around a value count for nothing, unless it is quoted: then they count in texts, and where values are not
 ``alike`` in all. A field that begins with a quote ends with one; within, two quotes stand for one, and delimiters
-and newlines are plain text. Elsewhere quotes are refused.
+and newlines are plain text. Elsewhere quotes are refused. Where ``quotes`` mean nothing, they are plain text.
 """
 
 import re
@@ -18,10 +18,11 @@ from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, shown
 from twins.meaning import is_missing, meant
 
+NOTHING = "where quotes mean nothing, give --quote none (Python: quote=None)"
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
 
 
-def records(text: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]:
+def records(text: bytes, delimiter: bytes = b",", quotes: bool = True) -> Iterator[tuple[int, bytes]]:
     r"""Where records begin, and what they are, without the ends of their lines.
 
     Examples
@@ -30,7 +31,7 @@ def records(text: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]
     [(0, b'a,"b\nc"'), (8, b'd')]
     """
     field = rb'"(?:[^"]|"")*(?:"(?!")[^D\n]*|\Z)|(?!")[^D\n]*'.replace(b"D", re.escape(delimiter))
-    record = re.compile(b"(?:%s)(?:%s(?:%s))*" % (field, re.escape(delimiter), field))
+    record = re.compile(b"(?:%s)(?:%s(?:%s))*" % (field, re.escape(delimiter), field) if quotes else rb"[^\n]*")
     begin = 0
     while begin < len(text):
         match = record.match(text, begin)
@@ -39,7 +40,7 @@ def records(text: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]
         begin = match.end() + 1
 
 
-def fields(record: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]]:
+def fields(record: bytes, delimiter: bytes = b",", quotes: bool = True) -> Iterator[tuple[int, bytes]]:
     """Where the fields of a record begin, and their values.
 
     Examples
@@ -49,20 +50,21 @@ def fields(record: bytes, delimiter: bytes = b",") -> Iterator[tuple[int, bytes]
     """
     at = 0
     while True:
-        if record[at : at + 1] == b'"':
+        if quotes and record[at : at + 1] == b'"':
             match = re.compile(rb'"((?:[^"]|"")*)("?)').match(record, at)
             assert match is not None
             if not match[2]:
-                raise Bad(at, "the quote that opens here is never closed; close it, or double it")
+                raise Bad(at, f"the quote that opens here is never closed; close it, or double it; {NOTHING}")
             end = match.end()
             if record[end : end + 1] not in (b"", delimiter):
-                raise Bad(end, "there is more after the closing quote; double the quotes within a value")
+                said = "there is more after the closing quote; double the quotes within a value"
+                raise Bad(end, f"{said}; {NOTHING}")
             yield at, match[1].replace(b'""', b'"')
         else:
             end = record.find(delimiter, at) if delimiter in record[at:] else len(record)
-            if b'"' in record[at:end]:
+            if quotes and b'"' in record[at:end]:
                 cure = "put the value in quotes, and double those within"
-                raise Bad(record.index(b'"', at), f"there is a quote within a value; {cure}")
+                raise Bad(record.index(b'"', at), f"there is a quote within a value; {cure}; {NOTHING}")
             yield at, record[at:end].strip(b" \t")
         if end == len(record):
             return
@@ -77,6 +79,7 @@ def parse(
     name: str = "<bytes>",
     first_line: int = 1,
     text_options: dict[str, Any] | None = None,
+    quotes: bool = True,
     **options: Any,
 ) -> list[Example]:
     r"""Parse whole records, the header being above them; options are those of `features.row`.
@@ -87,10 +90,10 @@ def parse(
     [Example(label=b'spam', weight=None, entries=((7, 1.0), (10, -1.5)))]
     """
     examples = []
-    for begin, record in records(text, delimiter):
+    for begin, record in records(text, delimiter, quotes):
         try:
             if record if delimiter == b"\t" else record.strip(b" \t"):
-                examples.append(_record(record, columns, delimiter, text_options or {}, **options))
+                examples.append(_record(record, columns, delimiter, text_options or {}, quotes=quotes, **options))
         except Bad as bad:
             at = begin + bad.at
             line, column = first_line + text.count(b"\n", 0, at), at - text.rfind(b"\n", 0, at)
@@ -109,13 +112,14 @@ def _record(
     apart: bool = False,
     alike: bool = False,
     labels: str = "typed",
+    quotes: bool = True,
     **options: Any,
 ) -> Example:
     label: float | int | bytes | None = None
     weight = 1.0 if any(kind == "weight" for _, kind in columns) else None
     features: list[Feature] = []
     n = 0
-    for n, (at, value) in enumerate(fields(record, delimiter), 1):
+    for n, (at, value) in enumerate(fields(record, delimiter, quotes), 1):
         column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
         if kind == "label":
             label = label_of(at, value, labels, False)

@@ -182,11 +182,12 @@ _TAG = {
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
     "eval": (g.SENTENCES, _FORMAT, g.HYPOTHESIS),
 }
+_TABLES = (g.FILES, g.TABLES.only("quote"))
 _PREDICT = {
-    "predict": (g.FILES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
-    "explain": (g.FILES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
-    "eval": _EVAL,
-    "certify": (g.FILES,),
+    "predict": (*_TABLES, g.SCORES, g.PROBABILITIES, g.CLASS_TABLE, g.HYPOTHESIS),
+    "explain": (*_TABLES, g.PROBABILITIES.only("unlabelled"), g.PARTS, g.CLASS, g.HYPOTHESIS),
+    "eval": (*_TABLES, g.HYPOTHESIS),
+    "certify": _TABLES,
 }
 _KERNEL = (g.KERNEL_LEARNER, g.CLASSES.without("reference"), g.KERNEL, g.TRAINING, g.TUNE, *_KEPT)
 _KERNEL_RANK = (g.KERNEL_RANKER, g.PAIR_COST, g.KERNEL.only("kernel"), g.TRAINING, g.TUNE, *_KEPT)

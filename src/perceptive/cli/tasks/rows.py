@@ -168,6 +168,8 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         raise (UsageError if options.format else ValueError)(str(error)) from None
     if format.labels is not None or format.name != known.name:  # those from before read their own files as they did
         format = replace(format, labels=reading_for(getattr(learner, "classes", ())))
+    if getattr(options, "quote", None) is not None:  # how files are written is no matter of the model
+        format = replace(format, quote=options.quote)
     if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
         raise ValueError(
             "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
@@ -205,6 +207,7 @@ def refuse_changes(
     known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
     asked |= _of_text(asked.pop("text", {}))
+    asked.pop("quote", None)
     asked |= {"scale": None} if options.scale == "none" else {}  # as the format has it
     changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
