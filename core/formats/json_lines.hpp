@@ -35,6 +35,7 @@ struct JsonOptions {
     bool numerals = false;
     std::unordered_set<std::string> words;
     LabelReading labels = LabelReading::typed;
+    std::unordered_set<std::string> ignored;  // names of what is left out, and of all within
 };
 
 template <class V>
@@ -56,7 +57,7 @@ class JsonParser : public FeatureParser<V> {
                 label(kind);
             else if (key == options_.weight)
                 weight = weight_of(kind);
-            else if (key == options_.text_key && kind == '"')
+            else if (key == options_.text_key && kind == '"' && !is_ignored(options_.text_key))
                 json_.string(value_), features.add_text(text_, value_);
             else if (key == "features" && kind == '{')
                 json_.object([&](std::string_view inner) { member(inner); });
@@ -113,6 +114,21 @@ class JsonParser : public FeatureParser<V> {
         value();
     }
 
+    bool is_ignored(const std::string& name) const { return !options_.ignored.empty() && options_.ignored.count(name); }
+
+    // Reads a value that is left out.
+    void skip() {
+        const char kind = json_.peek();
+        if (kind == '{')
+            json_.object([&](std::string_view) { skip(); });
+        else if (kind == '[')
+            json_.array([&](std::size_t) { skip(); });
+        else if (kind == '"')
+            json_.string(value_);
+        else
+            scalar(kind);
+    }
+
     // Whether what is called name_ is a feature.
     bool counts() const { return !options_.only_text && (!options_.columns || options_.columns->count(name_)); }
 
@@ -144,6 +160,7 @@ class JsonParser : public FeatureParser<V> {
     }
 
     void value() {
+        if (is_ignored(name_)) return skip();
         const char kind = json_.peek();
         const std::size_t length = name_.size();
         if (kind == '{') {

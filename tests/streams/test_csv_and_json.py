@@ -175,7 +175,8 @@ JUNK = b'{}[]:,"\\u0d8tfn1.-eE \t\r\n\0a\xff\xc3\xa9'
 @given(JSON_FILES, st.data(), HASHED, SCALED, MISSING, STRINGS, LABELS)
 def test_json_and_its_twin_agree(text, data, options, scaled, missing, strings, labels):
     text = mutated(data.draw, text, JUNK)
-    how = {**options, **scaled, **missing, **strings, "labels": labels}
+    ignored = data.draw(st.lists(st.sampled_from([b"a", b"text", b"features", b"a.b", b"a[0]"]), max_size=2))
+    how = {**options, **scaled, **missing, **strings, "labels": labels, "ignored": ignored}
     agree(core_json, json_lines.parse, text, text_options=TEXT, **how)
 
 

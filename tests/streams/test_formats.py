@@ -87,11 +87,12 @@ def core_json(
     numerals=False,
     words=(),
     labels="typed",
+    ignored=(),
     **options,
 ):
     reading = texts({**options, **(text_options or {})})
     keys = label.decode(), text_key.decode()
-    strings = numerals, [*map(bytes.decode, words)], labels
+    strings = numerals, [*map(bytes.decode, words)], labels, [*map(bytes.decode, ignored)]
     parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode(), None, *strings)
     return examples(parser, text, single)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import re
@@ -154,19 +155,22 @@ def span(text: str) -> tuple[int, int]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """A type for argparse: words separated by commas."""
-    return tuple(word for word in text.split(",") if word)
+    """A type for argparse: words separated by commas; one that holds a comma stands in quotes."""
+    return tuple(word for word in columns(text) if word)
 
 
 def columns(text: str) -> tuple[str, ...]:
-    """A type for argparse: columns separated by commas, of which one may have no name.
+    """A type for argparse: columns separated by commas, of which one may have no name, as words are.
 
     Examples
     --------
-    >>> columns("id,name"), columns("")
-    (('id', 'name'), ('',))
+    >>> columns('id,"Name, first"'), columns("")
+    (('id', 'Name, first'), ('',))
     """
-    return tuple(text.split(","))
+    try:
+        return tuple(word for row in csv.reader([text], strict=True) for word in row) or ("",)
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}; put a name with a comma in double quotes") from None
 
 
 def class_weight(text: str) -> dict[str, float] | str:

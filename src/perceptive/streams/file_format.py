@@ -68,7 +68,7 @@ class FileFormat:
     text_column : str or None
         csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text"; "" is no key.
     categorical, ignore : tuple of str
-        csv, arrow: columns whose numbers are names; columns that are left out.
+        csv, json, arrow: columns or keys whose numbers are names; those that are left out.
     delimiter : str or None
         csv: by default that one of comma, tab and semicolon which divides the header into most columns.
     quote : {'"', None}
@@ -246,8 +246,9 @@ class FileFormat:
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
             weight = self.weight or "weight"
-            strings = self.numerals, (*self.categorical, *(self.words or ())), self.labels or "before"
-            return _core.JsonLines(features, self._texts(idf), *keys, only_text, weight, self.known, *strings)
+            read = features, self._texts(idf), *keys, only_text, weight, self.known
+            words = (*self.categorical, *(self.words or ()))
+            return _core.JsonLines(*read, self.numerals, words, self.labels or "before", self.ignore)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
         if only_text:
@@ -299,11 +300,6 @@ class FileFormat:
         if self.name not in (*NAMED_FEATURES, "text") or name not in NAMED_FEATURES:
             can = ", ".join(alike[:-1]) + f" or {alike[-1]}" if self.name in (*NAMED_FEATURES, "text") else self.name
             raise ValueError(f"the model has learned from {self.name} files, and cannot read {told}; give {can} files")
-        if name == "json" and {*self.ignore}.difference(INDEX):
-            raise ValueError(
-                "the model has learned from a table with columns that are ignored, which JSON lines do not know; give "
-                "csv or arrow files"
-            )
         text = self.text_column or ("text" if self.name in ("text", "json") else None)
         if name == "json" and text is None:
             text = ""  # no key is a text

@@ -10,14 +10,14 @@ from perceptive.errors import ParameterError
 from perceptive.streams.file_format import FileFormat
 
 ANY = {"lists", "apart", "words", "labels"}  # whoever reads lists says which files have some
-TABLES = {"label", "text_column", "weight", "missing", "categorical"}
+TABLES = {"label", "text_column", "weight", "missing", "categorical", "ignore"}
 NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
 MEANT = {  # what heeds which options
     "svmlight": NAMED | {"zero_based", "n_features"},
     "vw": NAMED,
     "text": {"bits", "hash_seed", "labelled", "text"},
-    "csv": NAMED | TABLES | {"ignore", "delimiter", "quote", "text"},
-    "arrow": NAMED | TABLES | {"ignore", "text"},
+    "csv": NAMED | TABLES | {"delimiter", "quote", "text"},
+    "arrow": NAMED | TABLES | {"text"},
     "json": NAMED | TABLES | {"text"},
 }
 

@@ -46,12 +46,13 @@ def _line(
     weight_key: bytes = b"weight",
     alike: bool = False,
     labels: str = "typed",
+    ignored: Sequence[bytes] = (),
     numerals: bool = False,
     words: Sequence[bytes] = (),
     **options: Any,
 ) -> Example | None:
     how = {"single": single, "scaling": scaling, "missing": missing, "apart": apart}
-    read = partial(_features, how=how | {"alike": alike, "numerals": numerals, "words": words})
+    read = partial(_features, how=how | {"alike": alike, "numerals": numerals, "words": words, "ignored": ignored})
     reader = _Reader(line)
     if not reader.peek() and reader.p == len(line):
         return None
@@ -79,7 +80,7 @@ def _line(
             weight = 1.0 if number is None else number + 0.0  # −0 is 0
             if weight < 0:
                 raise Bad(at, "the weight is negative; give 0 or more")
-        elif key == text_key and kind == b'"':
+        elif key == text_key and kind == b'"' and key not in ignored:
             kernel = {name: options[name] for name in ("bits", "seed", "signed") if name in options}
             row_of_text = text_row(reader.string(), **kernel, **(text_options or {}))
             features += [(h, x, b"") for h, x in row_of_text]
@@ -93,8 +94,21 @@ def _line(
     return Example(None if y == b"" else y, weight, entries)
 
 
+def _skip(reader: "_Reader") -> None:
+    """Read a value that is left out."""
+    kind = reader.peek()
+    if kind == b"{" or kind == b"[":
+        for _ in reader.object() if kind == b"{" else reader.array():
+            _skip(reader)
+    else:
+        reader.string() if kind == b'"' else reader.scalar()
+
+
 def _features(reader: "_Reader", name: bytes, space: bytes, how: dict[str, Any]) -> Iterator[Feature]:
     """The features of the value that comes next."""
+    if name in how["ignored"]:
+        _skip(reader)
+        return
     within = partial(_features, reader, space=space, how=how)
     alike = how["alike"]
     kind = reader.peek()
