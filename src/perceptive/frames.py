@@ -7,11 +7,32 @@ from typing import Any
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame or a table: something with named columns."""
-    return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape"))
+    return is_table(X) or (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape"))
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a table of pyarrow, or a dataset of Hugging Face, which `as_arrow` makes one of."""
+    return hasattr(X, "column_names")
+
+
+def as_arrow(X: Any) -> Any:
+    """A table of pyarrow, also of a dataset of Hugging Face; raises where that has no length."""
+    if hasattr(X, "schema"):
+        return X
+    if not hasattr(X, "with_format") or not hasattr(X, "__len__"):
+        raise ValueError(f"X is a {type(X).__name__}, whose rows come one by one; give a table, as pyarrow has it")
+    return X.with_format("arrow")[:]
+
+
+def listed(column: Any) -> Any:
+    """A column of pyarrow, or of a dataset of Hugging Face, as a list; anything else as it is."""
+    if hasattr(column, "to_pylist"):
+        return column.to_pylist()
+    return list(column) if type(column).__name__ == "Column" and hasattr(column, "column_name") else column
 
 
 def column_of_texts(X: Any) -> Any:
-    """The texts of a data frame that has one column, of strings, as a list; anything else as it is.
+    """The texts of a column, or of a data frame that has one column, of strings, as a list; anything else as it is.
 
     Examples
     --------
@@ -19,8 +40,11 @@ def column_of_texts(X: Any) -> Any:
     >>> column_of_texts(pd.DataFrame({"body": ["spam", "ham"]}))
     ['spam', 'ham']
     """
-    if not is_frame(X) or len(X.columns) != 1:
+    if not is_frame(X):
+        return listed(X)
+    names = X.column_names if is_table(X) else X.columns
+    if len(names) != 1:
         return X
-    column = X[X.column_names[0]] if hasattr(X, "column_names") else X[X.columns[0]]
-    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    column = as_arrow(X)[names[0]] if is_table(X) else X[names[0]]
+    values = column.to_pylist() if is_table(X) else column.to_list()
     return values if any(isinstance(value, str) for value in values) else X

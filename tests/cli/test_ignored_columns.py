@@ -6,7 +6,7 @@ from perceptive import load, streams
 from perceptive.cli import main
 from perceptive.cli.options import words
 
-ROWS = [{"Msg ID": i, "a": i % 2, "deep": {"x": i, "y": "v"}, "label": "no yes".split()[i % 2]} for i in range(20)]
+ROWS = [{"Msg ID": i, "a": i % 2, "deep": {"x": i, "y": "v"}, "label": ["no", "yes"][i % 2]} for i in range(20)]
 
 
 def write(folder, name, rows):

@@ -22,7 +22,7 @@ from perceptive import _core
 from perceptive.data.rows import is_dicts
 from perceptive.data.table import Table
 from perceptive.errors import warn_caller
-from perceptive.frames import is_frame
+from perceptive.frames import as_arrow, is_frame, is_table, listed
 from perceptive.streams.dicts import as_line
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NO_KEY, FileFormat
@@ -39,16 +39,19 @@ Columns = dict[str, list[Any]]
 
 def is_texts(X: Any) -> bool:
     """Whether X is a list, an array or a series of strings."""
-    if isinstance(X, str) or len(getattr(X, "shape", (0,))) != 1:
+    if isinstance(X, str) or is_table(X) or len(getattr(X, "shape", (0,))) != 1:
         return False
-    first = X[:1] if isinstance(X, Sequence) else X.tolist()[:1] if hasattr(X, "tolist") else ()
+    if isinstance(X, Sequence):
+        first = X[:1]
+    else:
+        first = X.tolist()[:1] if hasattr(X, "tolist") else listed(X[:1]) if hasattr(X, "to_pylist") else ()
     return bool(first) and isinstance(first[0], str)
 
 
 def names_of(X: Any) -> list[str]:
     """The columns of a frame, which must differ, or the keys of dicts; none of other examples."""
     if is_frame(X):
-        names = list(map(str, X.column_names if hasattr(X, "column_names") else X.columns))
+        names = list(map(str, X.column_names if is_table(X) else X.columns))
         for name, n in Counter(names).items():
             if n > 1:
                 raise ValueError(f"Expected unique column names, got {name!r} {n} times; rename or drop the others")
@@ -65,7 +68,8 @@ def frame_columns(X: Any, meant: bool = True) -> Columns:
     >>> frame_columns(pd.DataFrame({"size": [2, 1], "kind": pd.Categorical(["a", None])}))
     {'size': [2, 1], 'kind': ['a', nan]}
     """
-    if hasattr(X, "column_names"):
+    if is_table(X):
+        X = as_arrow(X)
         return {name: X[name].to_pylist() for name in X.column_names}
     columns = {}
     for name in X.columns:
@@ -85,7 +89,7 @@ def has_words(X: Any) -> bool:
     >>> has_words(pd.DataFrame({"size": [2.5, 1.0], "colour": ["red", "blue"]})), has_words(pd.DataFrame({"size": [1]}))
     (True, False)
     """
-    if hasattr(X, "column_names"):
+    if is_table(X):
         return True
     kinds = {name: str(X[name].dtype).lower() for name in X.columns}
     return any(
@@ -104,8 +108,8 @@ def declared_words(X: Any) -> tuple[str, ...]:
     >>> declared_words(pd.DataFrame({"size": [2, 1], "zip": pd.Categorical([101, 102])}))
     ('zip',)
     """
-    if hasattr(X, "column_names"):
-        return tuple(one.name for one in X.schema if str(one.type).startswith("dictionary"))
+    if is_table(X):
+        return tuple(one.name for one in as_arrow(X).schema if str(one.type).startswith("dictionary"))
     return tuple(str(name) for name in X.columns if str(X[name].dtype).lower().startswith(DECLARED))
 
 
@@ -216,7 +220,7 @@ def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable
         text_column = format.text_column or "text"
         if not format.has_text:
             raise ValueError("X holds texts, but the model learned from a table; give dicts or a data frame")
-        table: Columns = {text_column: list(X)}
+        table: Columns = {text_column: list(listed(X))}
     else:
         table = _columns(X, columns, format.words is not None)
         text_column = format.text_column or ("text" if format.name == "text" else "")

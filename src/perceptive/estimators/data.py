@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from perceptive.data.labels import Labels
 from perceptive.data.raw import frame_dicts, has_words, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
-from perceptive.frames import is_frame
+from perceptive.frames import as_arrow, is_frame, is_table, listed
 from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
@@ -52,6 +52,7 @@ def forget_columns(estimator: Any) -> None:
 
 def check_labels(y: Any) -> NDArray[Any]:
     """Labels in an array."""
+    y = listed(y)
     check_real(y, "y")
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -158,7 +159,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
             forget_columns(estimator)
         return X
     if is_frame(X):
-        names = names_of(X)
+        X, names = as_arrow(X) if is_table(X) else X, names_of(X)
         if _by_name(estimator, X, reset):
             _check_names(estimator, names, reset)
             old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
@@ -167,11 +168,24 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         if reset:
             forget_columns(estimator)
         return X
-    if isinstance(X, str):
-        raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
+    refuse_other_kinds(X)
     # the core looks at every value anyway: finiteness is checked there
     X = validated(estimator, X, reset, order="C", ensure_all_finite=False)
     return X if reset else estimator.learner_.space.scaled(X)
+
+
+def refuse_other_kinds(X: Any) -> None:
+    """Raise where X is none of what can be learned from, and something else that people have."""
+    if isinstance(X, str):
+        raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
+    if isinstance(X, Mapping):
+        if X and all(isinstance(values, list | tuple | np.ndarray) for values in X.values()):
+            raise ValueError("X is a dict of columns; give a data frame, pandas.DataFrame(X)")
+        raise ValueError("X is one dict; give a list of dicts, or use predict_one and learn_one")
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a LazyFrame, which holds no rows yet; give X.collect()")
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise ValueError("X is a structured array; give a data frame, pandas.DataFrame(X)")
 
 
 def example_weights(
@@ -220,6 +234,8 @@ def take(values: Any, rows: NDArray[np.int64]) -> Any:
     """Some rows of a frame, an array, a matrix or a list; None where there are no values."""
     if values is None or hasattr(values, "iloc"):
         return None if values is None else values.iloc[rows]
+    if is_table(values):
+        return as_arrow(values).take(rows)
     return values[rows] if hasattr(values, "shape") else [values[i] for i in rows.tolist()]
 
 

@@ -11,7 +11,7 @@ from perceptive.declarations import Group, anything, one_of, parameter
 from perceptive.estimators.hashing import HashGroup, HashingTransformer
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.text import TextFeatures
-from perceptive.frames import is_frame
+from perceptive.frames import is_frame, listed
 
 
 class TextGroup(Group):
@@ -75,6 +75,6 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
         """
         self.features_ = TextFeatures(**self.get_params())
         if self.idf:
-            X = X if isinstance(X, str | bytes) or is_frame(X) else list(X)
+            X = X if isinstance(X, str | bytes) or is_frame(X) else list(listed(X))
             self.features_.learn_idf(X)
         return self._encode(X, fitting=True)

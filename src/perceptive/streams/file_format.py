@@ -360,7 +360,7 @@ class FileFormat:
             del meta["quote"]
         if self.words is None or self.name not in NAMED_FEATURES:
             del meta["words"]  # as files were from before
-        if self.labels is None or self.name not in NAMED_FEATURES:
+        if self.labels is None or self.lists or self.name not in NAMED_FEATURES:
             del meta["labels"]
         meta["text"] = {name: list(value) if isinstance(value, tuple) else value for name, value in self.text.items()}
         return meta
@@ -375,7 +375,8 @@ class FileFormat:
         values["scale"] = meta.get("scale")  # models from before there was scaling have none
         values["apart"] = meta.get("apart", False)
         values |= {"words": values.get("words"), "numerals": "words" in meta}
-        values.setdefault("labels", None if meta.get("format") in NAMED_FEATURES else "typed")
+        labelled = meta.get("format") in NAMED_FEATURES and not meta.get("lists")
+        values.setdefault("labels", None if labelled else "typed")
         values["learned"] = True
         values["scaling"] = Scaling.from_meta(meta.get("scaling"))
         values["name"] = values.pop("format")
