@@ -69,7 +69,8 @@ inline const char* csv_record_end(const char* p, const char* end, CsvDialect dia
 
 // How many bytes the whole records of a text have.
 inline std::size_t csv_whole(std::string_view text, CsvDialect dialect) {
-    if (!dialect.quotes || text.find('"') == std::string_view::npos) return text.rfind('\n') + 1;  // none: npos + 1 is 0
+    if (!dialect.quotes || text.find('"') == std::string_view::npos)
+        return text.rfind('\n') + 1;  // none: npos + 1 is 0
     const char *p = text.data(), *const end = p + text.size();
     while (const char* const newline = csv_record_end(p, end, dialect)) p = newline + 1;
     return static_cast<std::size_t>(p - text.data());
@@ -206,7 +207,8 @@ class CsvParser : public FeatureParser<V> {
     // Notes a value that has lines of the file within its quotes, as it seems: those of other records.
     void note_span(const char* p, const CsvField& field) {
         const auto size = static_cast<std::size_t>(field.end - field.begin);
-        if (!std::memchr(field.begin, '\n', size) || !std::memchr(field.begin, options_.dialect.delimiter, size)) return;
+        if (!std::memchr(field.begin, '\n', size) || !std::memchr(field.begin, options_.dialect.delimiter, size))
+            return;
         const auto lines = 1 + std::count(field.begin, field.end, '\n');
         if (lines <= FEW_LINES && options_.dialect.delimiter != '\t') return;
         examples.spans.note(p, [&] { return "a value in quotes has " + std::to_string(lines) + " lines"; });

@@ -38,7 +38,8 @@ void note_spelling(Examples<V>& examples, double x, std::string_view value, cons
     }
 }
 
-// The label that a string stands for; `typed` says whether it would be a number, if it were meant as one. Throws BadLine.
+// The label that a string stands for; `typed` says whether it would be a number, if it were meant as one. Throws
+// BadLine.
 template <class V>
 std::optional<LabelTable::Value> label_of(Examples<V>& examples, std::string_view value, LabelReading how, bool typed,
                                           const char* at) {

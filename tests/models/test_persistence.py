@@ -101,7 +101,7 @@ def test_labels_of_every_kind(labels, tmp_path):
 
 def test_labels_that_cannot_be_saved(tmp_path):
     learner = LinearLearner()
-    learner.learn([1.0], (1, 2))
+    learner.learn([1.0], 1j)
     with pytest.raises(ValueError, match="cannot be saved"):
         perceptive.save(learner, tmp_path / "a.model")
     with pytest.raises(TypeError, match="cannot save"):

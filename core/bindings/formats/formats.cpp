@@ -162,10 +162,17 @@ void bind_formats(nb::module_& m) {
             require_same_kernel(features, text);
             std::optional<std::unordered_set<std::string>> known;
             if (columns) known.emplace(columns->begin(), columns->end());
-            new (self) JsonOptions{std::move(features), std::move(text),   std::move(label),
-                                   std::move(text_key), std::move(weight), only_text,
-                                   std::move(known),    numerals,          {words.begin(), words.end()},
-                                   labels_of(labels),   {ignored.begin(), ignored.end()}};
+            new (self) JsonOptions{std::move(features),
+                                   std::move(text),
+                                   std::move(label),
+                                   std::move(text_key),
+                                   std::move(weight),
+                                   only_text,
+                                   std::move(known),
+                                   numerals,
+                                   {words.begin(), words.end()},
+                                   labels_of(labels),
+                                   {ignored.begin(), ignored.end()}};
         },
         "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
         "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>(),
@@ -215,8 +222,7 @@ void bind_formats(nb::module_& m) {
     csv.def(
         "__init__",
         [](CsvOptions* self, FeatureOptions features, std::optional<TextReading> text, const std::string& delimiter,
-           const std::vector<std::pair<std::string, std::string>>& columns, const std::string& labels,
-           bool quotes) {
+           const std::vector<std::pair<std::string, std::string>>& columns, const std::string& labels, bool quotes) {
             const CsvDialect dialect = dialect_of(delimiter, quotes);
             CsvOptions options{std::move(features), std::move(text), dialect, {}, labels_of(labels)};
             if (options.text) require_same_kernel(options.features, *options.text);

@@ -147,15 +147,17 @@ class FeatureSpace:
             return
         if not grows or (n_features > known and self.fixed):
             said = f"X has {n_features} features, but this model expects {known} features as input"
-            raise ValueError(said + self._instead())
+            raise ValueError(said + self.instead())
 
-    def _instead(self) -> str:
+    def instead(self) -> str:
         """What to give to a model that has learned from files of texts or tables."""
         if self.format is None or not self.hashed or self.format.name in LINES:
             return ""
         if not self.header:
             return "; it has learned from texts: give a list of them" if self.format.has_text else ""
         columns = some_names(self.header)
+        if self.format.name == "json":
+            return f"; it has learned from JSON lines, whose keys {columns} have no order: give dicts, or a data frame"
         return f"; it has learned from the columns {columns}: give a data frame, dicts, or a value for each"
 
     def takes_raw(self, X: Any) -> bool:

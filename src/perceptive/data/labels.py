@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it l
 CLASSES_ASKED = "name the column of the classes, or make classes of the numbers"
 FEW, FEW_EACH = 10, 3  # labels that may be those of any examples; examples that each of more has at least
 MOST_BROKEN = 100  # labels that are no whole numbers: more look like those of a regression
+NO_LABELS = (date, time, timedelta, np.datetime64, np.timedelta64, bytes, tuple, frozenset)
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
@@ -58,6 +60,8 @@ class Labels(NamedTuple):
 
 def plain_label(label: Any) -> Any:
     """A label as a plain, hashable Python value."""
+    if isinstance(label, NO_LABELS) and not is_missing(label):
+        raise ValueError(f"label {label!r} cannot be a class; give numbers, strings or booleans")
     if isinstance(label, np.generic):
         label = label.item()
     if (isinstance(label, float) and not np.isfinite(label)) or (label is not None and is_missing(label)):

@@ -67,7 +67,7 @@ def as_rows(
     """
     if isinstance(X, _core.Rows):
         return X
-    if is_dicts(X):
+    if is_dicts(X) or (names is not None and isinstance(X, list) and not X):
         if names is None:
             raise ValueError("X holds dicts, but this model was trained on columns; give an array or sparse matrix")
         if isinstance(names, HashKernel):

@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from perceptive.data.labels import Labels
+from perceptive.data.labels import NO_LABELS, Labels, plain_label
 from perceptive.data.raw import frame_dicts, has_words, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import as_floats
@@ -54,6 +54,10 @@ def check_labels(y: Any) -> NDArray[Any]:
     """Labels in an array."""
     y = listed(y)
     check_real(y, "y")
+    if isinstance(y, list | tuple) or (isinstance(y, np.ndarray) and y.dtype.kind in "OS"):
+        for label in y:
+            if isinstance(label, NO_LABELS):
+                plain_label(label)  # raises
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and _plain(y):
@@ -170,15 +174,28 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         return X
     refuse_other_kinds(X)
     # the core looks at every value anyway: finiteness is checked there
-    X = validated(estimator, X, reset, order="C", ensure_all_finite=False)
+    instead = "" if reset or estimator.reading is None else estimator.reading.instead()
+    cure = {"cure": instead.removeprefix("; ")} if instead else {}
+    if instead and isinstance(X, list) and X and isinstance(X[0], list | tuple):
+        estimator.reading.check(len(X[0]), False)  # says what to give instead
+    X = validated(estimator, X, reset, order="C", ensure_all_finite=False, **cure)
     return X if reset else estimator.learner_.space.scaled(X)
+
+
+def named_row(x: Any, learner: Any) -> Any:
+    """A row of a data frame as a dict, where features have names; anything else as it is."""
+    if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
+        return x
+    space = getattr(learner, "space", None)
+    by_name = space is not None and (space.vocabulary or space.hasher or space.header)
+    return x.to_dict() if by_name else x
 
 
 def refuse_other_kinds(X: Any) -> None:
     """Raise where X is none of what can be learned from, and something else that people have."""
     if isinstance(X, str):
         raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "tocsr"):
         if X and all(isinstance(values, list | tuple | np.ndarray) for values in X.values()):
             raise ValueError("X is a dict of columns; give a data frame, pandas.DataFrame(X)")
         raise ValueError("X is one dict; give a list of dicts, or use predict_one and learn_one")

@@ -64,6 +64,7 @@ class Stream:
     skip: bool
     remember_names: bool | str | None
     known_idf: NDArray[np.float32] | None = None
+    live: bool = False  # whether examples come as soon as they are there
     log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
@@ -127,7 +128,7 @@ class Stream:
 
     def blocks(self, **options: Any) -> Iterator[Any]:
         """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
-        options.setdefault("idf", self.idf)
+        options = {"idf": self.idf, "live": self.live, **options}
         self.log.begin()
         return parse(
             self.files,

@@ -7,10 +7,11 @@ import gzip
 import hashlib
 import io
 import os
+import stat
 import sys
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -209,6 +210,14 @@ def count_lines(path: str, end: int) -> int:
 def repeatable(path: str) -> bool:
     """Whether a file can be read more than once: standard input and pipes cannot."""
     return path != STDIN and not (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+
+
+def comes_live(files: Iterable[str]) -> bool:
+    """Whether standard input is among files, and is a pipe or a terminal: who writes there may wait for an answer."""
+    try:
+        return STDIN in files and not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # it is closed, or is no file
+        return False
 
 
 def is_packed(path: str) -> bool:

@@ -38,6 +38,8 @@ def _tell_oddities(source: FileSource, labels: list[Any]) -> None:
     log, said = source.stream.log, odd_labels(labels, source.split.examples) if source.complete else None
     if said is not None:
         log.remark("labels", said)
+    if source.stream.format.name in ("csv", "arrow") and not source.stream.columns:
+        log.remark("columns", "there are no features: the files have no column but the label and what is left out")
 
 
 def calibrate(learner: LinearLearner, source: FileSource) -> None:

@@ -12,7 +12,7 @@ def label_of(at: int, value: bytes, how: str, typed: bool) -> float | int | byte
     Examples
     --------
     >>> [label_of(0, b" 07 ", how, typed) for how in ("typed", "numbers", "words") for typed in (True, False)]
-    [b'07', 7, 7, 7, b'07', b'07']
+    [b'07', 7.0, 7.0, 7.0, b'07', b'07']
     >>> label_of(0, b"NA", "words", True), label_of(0, b"2020-01-31 00:00:00.000", "typed", True)
     (None, b'2020-01-31')
     """

@@ -16,7 +16,7 @@ from perceptive.cli.options import given, option_of
 from perceptive.cli.tasks import of_learner
 from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
-from perceptive.streams.blocks import STDIN, expand, shown
+from perceptive.streams.blocks import STDIN, comes_live, expand, shown
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NAMED_FEATURES
 from perceptive.streams.guessing import by_name, told_by
@@ -107,7 +107,7 @@ def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
     """The files of a command that uses a model; ``names`` is whether the log takes those of hashed features."""
-    return streams.open(
+    stream = streams.open(
         options.data,
         format=_with_columns(learner, format_of(learner, options, fixed), expand(options.data)),
         dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
@@ -116,6 +116,8 @@ def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, n
         remember_names=names,
         idf=learner.space.idf,
     )
+    answers = options.command in ("predict", "rank", "explain")
+    return replace(stream, live=answers and comes_live(stream.files))
 
 
 def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFormat:
@@ -208,6 +210,7 @@ def refuse_changes(
     asked = _format_options(options)
     asked |= _of_text(asked.pop("text", {}))
     asked.pop("quote", None)
+    changed += ["--text"] if options.text and known.get("name") != "text" else []
     asked |= {"scale": None} if options.scale == "none" else {}  # as the format has it
     changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
