@@ -252,7 +252,7 @@ def test_wrong_arguments_of_predictions_are_told():
 
 
 def test_a_recognised_scheme_outlives_a_file(tmp_path):
-    perceptive.save(SequenceTagger(template="hmm").fit(X, Y), tmp_path / "a.model")
+    perceptive.save(SequenceTagger(template="hmm", repair="error").fit(X, Y), tmp_path / "a.model")
     with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
         perceptive.load(tmp_path / "a.model").learn_one(["a", "b"], ["O", "I-P"])
 

@@ -160,12 +160,12 @@ def test_labels_that_break_the_scheme_they_look_like_are_told():
     with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
         tagger = SequenceTagger(template="hmm").fit(X, y)
     assert tagger.scheme_ is None
-    tagger = SequenceTagger(template="hmm").fit(X[:2], y[:2])
+    tagger = SequenceTagger(template="hmm", repair="error").fit(X[:2], y[:2])
     for learn in (lambda: tagger.partial_fit(X[2:], y[2:]), lambda: tagger.learn_one(X[2], y[2])):
         with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
             learn()
     assert tagger.scheme_ == "bio"
-    tagger = SequenceTagger(template="hmm").partial_fit(X[:2], y[:2])  # not a whole training set
+    tagger = SequenceTagger(template="hmm", repair="off").partial_fit(X[:2], y[:2])  # not a whole training set
     with pytest.warns(UserWarning, match="sentence 0, token 1: label 'I-X'"):
         tagger.partial_fit(X[2:], y[2:])
     assert tagger.scheme_ is None

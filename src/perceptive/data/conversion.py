@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perceptive.features import schemes
+from perceptive.features.label_repair import Reading, meant, replaced
 from perceptive.streams import conllu
 from perceptive.streams.columns import Columns, label_at
 from perceptive.streams.documents import Document, Span
@@ -43,13 +44,17 @@ def repair(y: Sequence[Sequence[str]]) -> Repair:
     [(1, 1, 'I-PER', 'B-PER')]
     """
     nothing = all(label == "O" for labels in y for label in labels)  # any scheme says so
-    scheme = "bio" if nothing else schemes.recognise(y) or schemes.nearest(y)
-    done = Repair(scheme, [list(labels) for labels in y])
-    for i, labels in enumerate(done.labels if scheme else ()):
-        assert scheme is not None
-        if schemes.violation(scheme, labels) is not None:
-            done.labels[i] = schemes.convert(labels, scheme, scheme)
-            pairs = zip(labels, done.labels[i], strict=True)
+    scheme = "bio" if nothing else schemes.recognise(y)
+    reading = meant(y) if scheme is None else Reading(scheme, {})
+    done = Repair(None if reading is None else reading.scheme, [list(labels) for labels in y])
+    for i, labels in enumerate(y if reading else ()):
+        assert reading is not None
+        right = replaced(labels, reading.slips)
+        if schemes.violation(reading.scheme, right) is not None:
+            right = schemes.convert(right, reading.scheme, reading.scheme)
+        if right is not labels:
+            done.labels[i] = list(right)
+            pairs = zip(labels, right, strict=True)
             done.changed += [(i, t, old, new) for t, (old, new) in enumerate(pairs) if old != new]
     return done
 

@@ -106,11 +106,11 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     if not all(isinstance(label, str) for label in labels):
         return None
     pairs = set[tuple[Any, Any]]().union(*(pairwise((END, *s, END)) for s in sequences))  # far fewer than tokens
-    kept = (scheme for scheme in _possible(labels) if all(_may_stand(scheme, *pair) for pair in pairs))
+    kept = (scheme for scheme in possible(labels) if all(_may_stand(scheme, *pair) for pair in pairs))
     return next(kept, None)
 
 
-def _possible(labels: Collection[Any]) -> list[str]:
+def possible(labels: Collection[Any]) -> list[str]:
     """The schemes that have all these labels. Where there is but I, IOB1 is meant: its segments never touch."""
     prefixes = {split(label)[0] for label in labels if label != "O"}
     if prefixes == {"I"} and all(split(label)[1] for label in labels if label != "O"):
@@ -119,22 +119,6 @@ def _possible(labels: Collection[Any]) -> list[str]:
     if not prefixes & ({*"BEUSL"} if typed else {*"B"}):
         return []
     return [scheme for scheme in SCHEMES if prefixes <= {*PREFIXES[scheme]}]
-
-
-def nearest(sequences: Iterable[Sequence[Any]]) -> str | None:
-    """Of labels that look like a scheme's but break it: the scheme that fewest sequences break; None for others.
-
-    Examples
-    --------
-    >>> nearest([["B-NP", "I-NP"], ["B-VP"], ["O", "I-NP"]]), nearest([["DT", "NN"]])
-    ('bio', None)
-    """
-    sequences = list(sequences)
-    labels = {label for sequence in sequences for label in sequence if label is not None and label != "O"}
-    if not labels or not all(isinstance(label, str) for label in labels):
-        return None
-    broken = {scheme: sum(violation(scheme, s) is not None for s in sequences) for scheme in _possible(labels)}
-    return min(broken, key=broken.__getitem__, default=None)
 
 
 def belongs(label: Any, scheme: str) -> bool:
@@ -210,7 +194,7 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
         "bio": {"I": "B"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}, "ioe2": {"I": "E"}, "ioe1": {"E": "I"},
         "iob1": {"B": "I"}, "bilou": {"I": "BL", "B": "IL", "L": "BI"}, "bmes": {"M": "BE", "B": "ME", "E": "BM"},
     }[scheme]  # fmt: skip
-    found = [_label(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
+    found = [join(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
 
 
@@ -241,7 +225,7 @@ def choices(labels: Sequence[Any], scheme: str, within: Iterable[str]) -> list[C
         if prefix == "O":
             continue
         # B says that a segment of its type ends before it, I that none does: what goes on in I is no end
-        ends = {_label("E", kind), _label("S", kind)}
+        ends = {join("E", kind), join("S", kind)}
         if t > 0:
             before = found[t - 1]
             before = every if before is None else before
@@ -261,7 +245,7 @@ def meanings(label: str, scheme: str) -> frozenset[str]:
     (['E-X', 'I-X'], ['B-X', 'E-X', 'I-X', 'S-X'], [])
     """
     prefix, kind = split(label)
-    return frozenset(_label(p, kind) for p in _MEANINGS[scheme].get(prefix, ""))
+    return frozenset(join(p, kind) for p in _MEANINGS[scheme].get(prefix, ""))
 
 
 @lru_cache(maxsize=4096)
@@ -274,7 +258,7 @@ def written(label: str, scheme: str) -> tuple[str, ...]:
     (('B-X',), ('B-X', 'I-X'), ('I-X',))
     """
     prefix, kind = split(label)
-    return tuple(_label(p, kind) for p, within in _MEANINGS[scheme].items() if prefix in within)
+    return tuple(join(p, kind) for p, within in _MEANINGS[scheme].items() if prefix in within)
 
 
 _MEANINGS = {"bio": {"B": "BS", "I": "IE", "O": "O"}, "iob1": {"B": "BS", "I": "BIES", "O": "O"}}
@@ -292,8 +276,8 @@ def spelled_out(labels: Iterable[str], scheme: str, names: Collection[str]) -> l
     """
     found: list[str] = []
     for prefix, kind in dict.fromkeys(map(split, labels)):
-        long = scheme == "iob1" or _label("I", kind) in names
-        found += [_label(p, kind) for p in ("O" if prefix == "O" else "BIES" if long else "S")]
+        long = scheme == "iob1" or join("I", kind) in names
+        found += [join(p, kind) for p in ("O" if prefix == "O" else "BIES" if long else "S")]
     return list(dict.fromkeys(found))
 
 
@@ -359,8 +343,8 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
 
 
 @lru_cache(maxsize=4096)
-def _label(prefix: str, kind: str) -> str:
-    """A label; equal ones are one string, so that millions of them take no room."""
+def join(prefix: str, kind: str) -> str:
+    """The label of a prefix and a type; equal ones are one string, so that millions of them take no room."""
     return f"{prefix}-{kind}" if kind else prefix
 
 
@@ -375,17 +359,17 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     labels, found = ["O"] * n, sorted(segments)
     for (_, touched, other), (begin, end, kind) in zip([(0, -1, ""), *found], found, strict=False):
         for t in range(begin, end):
-            labels[t] = _label("M" if scheme == "bmes" else "I", kind)
+            labels[t] = join("M" if scheme == "bmes" else "I", kind)
         touches = (touched, other) == (begin, kind)
         if scheme in ("bioes", "bilou", "bmes"):
             last, single = tuple(PREFIXES[scheme][2:])
-            labels[begin], labels[end - 1] = _label("B", kind), _label(last if end > begin + 1 else single, kind)
+            labels[begin], labels[end - 1] = join("B", kind), join(last if end > begin + 1 else single, kind)
         elif scheme == "bio" or (scheme == "iob1" and touches):
-            labels[begin] = _label("B", kind)
+            labels[begin] = join("B", kind)
         elif scheme == "ioe1" and touches:
-            labels[begin - 1] = _label("E", kind)
+            labels[begin - 1] = join("E", kind)
         if scheme == "ioe2":
-            labels[end - 1] = _label("E", kind)
+            labels[end - 1] = join("E", kind)
     return labels
 
 

@@ -14,7 +14,7 @@ from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
-from perceptive.features import schemes
+from perceptive.features import label_repair, schemes
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
@@ -22,7 +22,6 @@ Labels = list[Any]
 CURE = "repair the labels"
 REPAIR = "repair the labels, as 'perceptive convert' does"
 FORCED = "forced, "
-MOST_REPAIRED = 0.1  # of the labels that are not O: where more break a scheme, it is another one, or none
 LOOSE = ", or turn the constraints off ({})"
 ANEW = ", or train a new tagger without constraints ({})"
 NO_CONSTRAINTS = [Parameter("constraints", None)]
@@ -62,7 +61,7 @@ class Labelling:
         """Raise where labels break the scheme that is wanted."""
         if self.wanted is None or self.wanted not in schemes.SCHEMES or self.encoding is not None:
             return
-        if self.repair != "warn" or _repaired(y, self.wanted) is None:
+        if self.repair != "warn" or label_repair.repaired(y, self.wanted) is None:
             self._refuse(y, self.wanted)
 
     def _refuse(self, y: Sequence[Sequence[Any]], scheme: str, otherwise: str = LOOSE) -> None:
@@ -84,7 +83,7 @@ class Labelling:
         """
         different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
-        y, more = self.encode(self.mended(y, whole), known)
+        y, more = self.encode(self.mended(y, known), known)
         said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
         labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
@@ -106,31 +105,66 @@ class Labelling:
                     )
         return y, labels
 
-    def mended(self, y: list[Any], whole: bool) -> list[Any]:
-        """Labels as conlleval reads them, where a few break the scheme that they are to keep to; says so, or raises."""
-        scheme = self.given or (self.scheme if self.settled else None)
+    def mended(self, y: list[Any], known: Collection[Any] = ()) -> list[Any]:
+        """Labels as they are read, where a few break the scheme that they are to keep to; says so, or raises.
+
+        ``known`` are the labels within so far.
+        """
+        if self.repair == "off":
+            return y
+        self._reconsider(y, known)
+        scheme, few = self.given or self.scheme, label_repair.LATER if self.recognised else label_repair.WHOLE
         if scheme is None and self.wanted in schemes.SCHEMES:
             scheme = self.wanted
-        if scheme is None and self.wanted == "auto" and whole and not self.recognised:
-            scheme = None if schemes.recognise(y) else schemes.nearest(y)
-        found = None if self.repair == "off" or scheme is None else _repaired(y, scheme)
-        if not found or scheme is None:
+        if scheme is None and self.wanted == "auto" and not self.recognised and not schemes.recognise(y):
+            reading = label_repair.meant(y)
+            scheme = None if reading is None else reading.scheme
+        found = None if scheme is None else label_repair.repaired(y, scheme, few, self.names(list(known)))
+        if scheme is None or found is None or not found.sentences:
             return y
         if self.repair == "error":
             self._refuse(y, scheme)
-        (i, t), *_ = places = [(i, schemes.violation(scheme, y[i]) or 0) for i in found]
-        more = f", and {len(places) - 1:,} more sentences have such labels" if len(places) > 1 else ""
-        said = literal(f"{misfit(y[i][t], scheme)}{more}; they are read as conlleval reads them. Repair them, as ")
-        said += literal("'perceptive convert' does, or choose ") + "{}"
-        warnings.warn(ExampleWarning(said, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
-        return [found.get(i, labels) for i, labels in enumerate(y)]
+        self._tell(y, scheme, found)
+        return [found.sentences.get(i, labels) for i, labels in enumerate(y)]
+
+    def _tell(self, y: list[Any], scheme: str, found: label_repair.Repair) -> None:
+        """Say which labels are read otherwise than they are given."""
+        places = {i: schemes.violation(scheme, label_repair.replaced(y[i], found.slips)) for i in found.sentences}
+        for slip, read_as in found.slips.items():
+            n, of = sum(labels.count(slip) for labels in y), sum(map(len, y))
+            i, t = next((i, y[i].index(slip)) for i in places if slip in y[i])
+            said = (
+                f"label {slip!r} ({n:,} of {of:,}) does not belong to the scheme {scheme!r}: it is read as {read_as!r}"
+            )
+            self._warn_of_repair(f"{said}. Repair it, as ", i, t)
+        broken = [(i, t) for i, t in places.items() if t is not None]
+        if broken:
+            more = f", and {len(broken) - 1:,} more sentences have such labels" if len(broken) > 1 else ""
+            (i, t), *_ = broken
+            label = label_repair.replaced(y[i], found.slips)[t]
+            said = f"{misfit(label, scheme)}{more}; they are read as conlleval reads them"
+            self._warn_of_repair(f"{said}. Repair them, as ", i, t)
+
+    def _warn_of_repair(self, said: str, i: int, t: int) -> None:
+        words = literal(said + "'perceptive convert' does, or choose ") + "{}"
+        warnings.warn(ExampleWarning(words, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
+
+    def _reconsider(self, y: list[Any], known: Iterable[Any]) -> None:
+        """Change a scheme that was recognised by too little: where there is but I, IOB1 was meant, or another."""
+        if self.settled or self.wanted != "auto" or "iob1" not in (self.given, self.scheme):
+            return
+        better = recognised(y)
+        if self.given is not None:
+            self.given = "bio" if better == "bio" else self.given
+        elif better is not None and all(schemes.split(label)[0] in "OI" for label in known):
+            self.scheme = better
 
     def look_up(self, y: list[Any], known: dict[Any, int]) -> list[Any]:
         """Labels to be looked at as they are within; raises where one is not known, or breaks the scheme."""
         scheme = self.given or self.scheme
         if self.repair == "warn" and scheme is not None:
-            mended = _repaired(y, scheme) or {}
-            y = [mended.get(i, labels) for i, labels in enumerate(y)]
+            mended = label_repair.repaired(y, scheme, known=self.names(list(known)))
+            y = y if mended is None else [mended.sentences.get(i, labels) for i, labels in enumerate(y)]
         if self.given is not None:
             y, _ = self.encode(y, known)
         for i, labels in enumerate(y):
@@ -158,12 +192,12 @@ class Labelling:
             self.scheme = recognised(y)
             self.recognised = self.scheme is not None or not _undecided(y)
             if self.recognised and self.scheme is None:
-                _warn(y, schemes.nearest(y))
+                _warn(y, label_repair.meant(y))
             self.settled = whole and self.scheme is not None
         elif self.settled:
             self._refuse(y, str(self.scheme), ANEW)
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
-            _warn(y, self.scheme)
+            _warn(y, label_repair.Reading(self.scheme, {}))
             self.scheme = None  # labels of no scheme have come
 
     def encode(self, y: list[Any], known: Iterable[Any] = ()) -> tuple[list[Any], Labels]:
@@ -268,7 +302,7 @@ class Labelling:
 
         Labels of the truth that are None are free; ``unknown`` says which words are, for tags.
         """
-        if self.scheme is None and schemes.nearest(truth) is None:
+        if self.scheme is None and label_repair.meant(truth) is None:
             return evaluate_tags(truth, predicted, unknown)
         return evaluate(truth, predicted)
 
@@ -281,20 +315,6 @@ def misfit(label: Any, scheme: str) -> str:
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:
     """The scheme of labels; None where they say nothing of it."""
     return None if _undecided(y) else schemes.recognise(y)
-
-
-def _repaired(y: Sequence[Sequence[Any]], scheme: str) -> dict[int, Labels] | None:
-    """The sentences whose labels break a scheme, as conlleval reads them; None where that changes too many labels."""
-    found: dict[int, Labels] = {}
-    changed = there = 0
-    for i, labels in enumerate(y):
-        there += sum(label is not None and label != "O" for label in labels)
-        if schemes.violation(scheme, labels) is not None:
-            if None in labels or not all(schemes.belongs(label, scheme) for label in labels):
-                return None
-            found[i] = schemes.convert(labels, scheme, scheme)
-            changed += sum(one != other for one, other in zip(labels, found[i], strict=True))
-    return found if changed <= MOST_REPAIRED * there else None
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:
@@ -333,8 +353,9 @@ def _undecided(y: Sequence[Sequence[Any]]) -> bool:
     return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
 
 
-def _warn(y: Sequence[Sequence[Any]], scheme: str | None) -> None:
+def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> None:
     """Say where labels that look like a scheme's break it."""
+    scheme = None if reading is None else reading.scheme
     broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
     i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
     if t is not None and scheme is not None:

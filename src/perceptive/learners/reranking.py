@@ -20,6 +20,7 @@ from perceptive.errors import ExampleWarning, renumbered
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
+from perceptive.features.label_repair import meant
 from perceptive.learners.candidates import (
     BATCH,
     Candidate,
@@ -215,7 +216,7 @@ class RerankingLearner:
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
-        return self.tagger.scheme is not None or schemes.nearest(y) is not None
+        return self.tagger.scheme is not None or meant(y) is not None
 
     def _check_labels(self, y: list[Any]) -> None:
         """Raise ValueError where the tagger can never propose the truth."""

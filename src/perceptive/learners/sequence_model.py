@@ -10,6 +10,7 @@ from perceptive import _core
 from perceptive.data.sentences import Features
 from perceptive.errors import ExampleError, Parameter, ParameterError, literal
 from perceptive.features import schemes
+from perceptive.features.label_repair import meant
 from perceptive.features.presets import OF_THE_PERCEPTRON, brought
 from perceptive.features.template import Template, Values
 from perceptive.features.templates import Column, Templates, matches
@@ -61,7 +62,7 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
         return NO_FEATURES
     if isinstance(token, list) and sum(isinstance(one, str) and "=" in one for one in token) * 2 > len(token):
         raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
-    if schemes.nearest(y) is None:
+    if meant(y) is None:
         return "pos"
     outside = sum(label == "O" for labels in y for label in labels)
     tags = isinstance(token, list | tuple) and len(token) > 1

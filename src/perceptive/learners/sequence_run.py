@@ -306,7 +306,7 @@ class SequenceRun(Guarded):
         """
         self.labelling.check(y)
         with self.lock.learning():
-            y = self.labelling.mended(y, whole)
+            y = self.labelling.mended(y, self.labels)
             parts, _, every = self._settled([first], y, whole, ())
             self._keep(parts, every, [first], whole)
         return y

@@ -120,10 +120,13 @@ class Tag:
         return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
-        chosen = given(options, SequenceParameters)
+        chosen = given(options, SequenceParameters, {"repair"})
         if options.model and chosen:
             changed = ", ".join(map(option_of, chosen))
             raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
+        if options.model and options.repair:  # it is about the files at hand
+            learner.parameters = replace(learner.parameters, repair=options.repair)
+            learner.labelling.repair = options.repair
         return SequenceLearner(**given_to_learner(options, SequenceParameters)) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:

@@ -14,7 +14,7 @@ from perceptive.data.conversion import with_others
 from perceptive.data.documents import bare_sentences, spans_of
 from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
-from perceptive.features import schemes
+from perceptive.features.label_repair import meant
 from perceptive.features.schemes import spans
 from perceptive.learners.sequence_probabilities import label_probabilities, probability_of
 from perceptive.streams import conllu
@@ -125,7 +125,7 @@ def scheme_of(learner: Any, cure: str) -> str:
     """The scheme of a model's labels; raises where they mark no segments."""
     scheme: str | None = learner.given or learner.scheme
     if scheme is None:
-        broken = schemes.nearest([[label] for label in learner.classes]) is not None
+        broken = meant([[label] for label in learner.classes]) is not None
         repair = "train it again with what perceptive convert makes of its sentences, or " if broken else ""
         what = "keep to no scheme of segments" if broken else "do not mark segments"
         raise UsageError(f"the labels of this model {what}; {repair}{cure}")

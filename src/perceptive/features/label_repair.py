@@ -1,0 +1,141 @@
+"""Labels that look like a scheme's but break it: which scheme is meant, and what they are read as.
+
+A label that does not belong to the scheme of nearly all others is a slip: ``0`` for O, ``B_MISC``, ``b-per``. It is
+read as the label that it resembles, else as O. Labels that may not stand where they stand are read as conlleval reads
+them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from perceptive.features import schemes
+
+MOST_REPAIRED = 0.1  # of the labels that are not O: where more break a scheme, it is another one, or none
+MOST_SLIPS = 0.001  # of all labels, and at most so many; one in a file that is not tiny
+MOST, TINY = 50, 100
+# How many labels may break a scheme, and be slips, however few there are: of a training set, and of what comes later,
+# which may be a single sentence
+WHOLE, LATER = (0, 0), (20, 2)
+ROLES = {"B": 0, "I": 1, "M": 1, "E": 2, "L": 2, "S": 3, "U": 3}  # begins, goes on, ends, both begins and ends
+LETTERS = {
+    "bio": "BIIB", "iob1": "BIIB", "bioes": "BIES", "bilou": "BILU", "bmes": "BMES", "ioe2": "IIEE", "ioe1": "IIEE",
+}  # fmt: skip
+
+
+class Reading(NamedTuple):
+    """The scheme that is meant, and what the labels are read as that do not belong to it."""
+
+    scheme: str
+    slips: Mapping[Any, str]
+
+
+class Repair(NamedTuple):
+    """The sentences whose labels change, by their numbers, and what slips are read as."""
+
+    sentences: dict[int, list[Any]]
+    slips: Mapping[Any, str]
+
+
+def meant(sequences: Iterable[Sequence[Any]]) -> Reading | None:
+    """Of labels that look like a scheme's but break it: the scheme that fewest break; None for others.
+
+    Examples
+    --------
+    >>> meant([["B-NP", "I-NP"], ["B-VP"], ["O", "I-NP"]])
+    Reading(scheme='bio', slips={})
+    >>> meant([["B-NP", "I-NP", "O"]] * 50 + [["0"]])
+    Reading(scheme='bio', slips={'0': 'O'})
+    >>> meant([["DT", "NN"]])
+    """
+    sequences = list(sequences)
+    counts = Counter(chain.from_iterable(sequences))
+    counts.pop(None, None)
+    if not counts.keys() - {"O"} or not all(isinstance(label, str) for label in counts):
+        return None
+    found: dict[int, Reading] = {}
+    for scheme in schemes.SCHEMES:
+        slips = slips_in(counts, scheme)
+        if slips is None or scheme not in schemes.possible(counts.keys() - slips.keys()):
+            continue
+        broken = sum(schemes.violation(scheme, replaced(labels, slips)) is not None for labels in sequences)
+        found.setdefault(broken + sum(counts[label] for label in slips), Reading(scheme, slips))
+    return found[min(found)] if found else None
+
+
+def slips_in(
+    counts: Mapping[Any, int], scheme: str, few: int = 0, known: Collection[Any] = ()
+) -> dict[Any, str] | None:
+    """The labels that do not belong to a scheme, and what each is read as; None where these are more than slips.
+
+    A few may be in any case; ``known`` are labels of the scheme beside these.
+    """
+    strange = [label for label in counts if not schemes.belongs(label, scheme)]
+    if not strange:
+        return {}
+    n, there = sum(counts.values()), sum(counts[label] for label in counts if label != "O")
+    wrong = sum(counts[label] for label in strange)
+    one = int(n >= TINY and wrong <= MOST_REPAIRED * there)
+    if wrong > max(few, one, min(MOST, int(MOST_SLIPS * n))) or not all(isinstance(label, str) for label in strange):
+        return None
+    proper = [*known, *(label for label in counts if label not in strange)]
+    return {label: read_as(label, scheme, proper) for label in strange}
+
+
+def read_as(label: str, scheme: str, known: Iterable[str]) -> str:
+    """The label of a scheme that another resembles, among those known: in other letters, or in another scheme; else O.
+
+    Examples
+    --------
+    >>> [read_as(label, "bio", ["B-PER", "I-PER", "O"]) for label in ("b-per", "B_PER", "E-PER", "S-PER", "0")]
+    ['B-PER', 'B-PER', 'I-PER', 'B-PER', 'O']
+    """
+    known = dict.fromkeys(known)
+    alike = {_plain(one): one for one in known}
+    if (found := alike.get(_plain(label))) is not None:
+        return found
+    prefix, kind = schemes.split(label)
+    types = {schemes.split(one)[1] for one in known if one != "O"}
+    if prefix in ROLES and kind in types:
+        return schemes.join(LETTERS[scheme][ROLES[prefix]], kind)
+    return "O"
+
+
+def _plain(label: str) -> str:
+    return label.casefold().replace("_", "-")
+
+
+def replaced(labels: Sequence[Any], slips: Mapping[Any, str]) -> Sequence[Any]:
+    """Labels with each slip as what it is read as."""
+    return [slips.get(label, label) for label in labels] if slips and not slips.keys().isdisjoint(labels) else labels
+
+
+def repaired(
+    sequences: Sequence[Sequence[Any]], scheme: str, few: tuple[int, int] = WHOLE, known: Collection[Any] = ()
+) -> Repair | None:
+    """The sentences whose labels break a scheme, as they are read; None where that changes too many labels.
+
+    ``few`` is `WHOLE` or `LATER`; ``known`` are labels of the scheme beside these.
+    """
+    counts = Counter(chain.from_iterable(sequences))
+    counts.pop(None, None)
+    slips = slips_in(counts, scheme, few[1], known)
+    if slips is None:
+        return None
+    found: dict[int, list[Any]] = {}
+    changed = 0
+    for i, labels in enumerate(sequences):
+        read = replaced(labels, slips)
+        if schemes.violation(scheme, read) is not None:
+            if None in labels:
+                return None
+            right = schemes.convert(read, scheme, scheme)
+            changed += sum(one != other for one, other in zip(read, right, strict=True))
+            read = right
+        if read is not labels:
+            found[i] = list(read)
+    there = sum(n for label, n in counts.items() if label != "O")
+    return Repair(found, slips) if changed <= max(few[0], MOST_REPAIRED * there) else None

@@ -1,0 +1,84 @@
+"""Labels that are slips of the pen, and labels that break their scheme where learning goes on."""
+
+import warnings
+
+import pytest
+
+from perceptive import SequenceTagger
+from perceptive.data.conversion import repair
+from perceptive.features.label_repair import meant
+
+X = [["Ada", "Byron", "met", "Charles"], ["in", "Rome"]] * 30
+Y = [["B-PER", "I-PER", "O", "B-PER"], ["O", "B-LOC"]] * 30
+
+
+def with_label(label, i=10, t=0):
+    y = [list(labels) for labels in Y]
+    y[i][t] = label
+    return y
+
+
+@pytest.mark.parametrize(
+    ("slip", "t", "read"),
+    [("0", 3, "O"), ("B_PER", 3, "B-PER"), ("b-per", 3, "B-PER"), ("E-PER", 1, "I-PER"), ("S-PER", 3, "B-PER")],
+)
+def test_a_slip_does_not_change_the_scheme(slip, t, read):
+    said = rf"sentence 10, token {t}: label {slip!r} \(1 of 180\) does not belong .* 'bio': it is read as {read!r}"
+    with pytest.warns(UserWarning, match=said):
+        tagger = SequenceTagger().fit(X, with_label(slip, t=t))
+    assert tagger.scheme_ == "bio"
+    assert slip not in tagger.classes_
+    assert tagger.learner_.parameters.rule == "pa1"
+    assert tagger.learner_.given == "bio"  # so the preset is that of names
+    assert repair(with_label(slip, t=t)).changed[0] == (10, t, slip, read)
+
+
+def test_a_slip_is_refused_or_left_where_that_is_asked_for():
+    with pytest.raises(ValueError, match="sentence 10, token 0: label '0' may not stand here in the scheme 'bio'"):
+        SequenceTagger(repair="error").fit(X, with_label("0"))
+    tagger = SequenceTagger(repair="off").fit(X, with_label("0"))
+    assert tagger.scheme_ is None
+    assert "0" in tagger.classes_
+
+
+def test_what_slips_leave_behind_is_read_as_conlleval_reads_it():
+    with pytest.warns(UserWarning, match="'0'") as told:
+        tagger = SequenceTagger().fit(X, with_label("0"))  # I-PER behind it begins a segment
+    assert "'I-PER' may not stand here" in str(told[1].message)
+    assert tagger.score(X, Y) > 0.9
+
+
+def test_other_labels_stay_what_they_are():
+    tags = [["DT", "B-X"], ["NN", "O"]] * 100  # a set of tags that has some like a scheme's
+    assert meant(tags) is None
+    assert meant([["B-X", "N"]] * 3) is None  # too few to tell
+    assert meant([["O"] * 100, ["X"]]) is None
+
+
+@pytest.mark.parametrize("template", ["auto", "hmm"])
+@pytest.mark.parametrize("begun", ["fit", "partial_fit", "learn_one"])
+def test_labels_are_repaired_where_learning_goes_on(template, begun):
+    tagger = SequenceTagger(template=template)
+    if begun == "learn_one":
+        for x, y in zip(X[:4], Y[:4], strict=True):
+            tagger.learn_one(x, y)
+    else:
+        getattr(tagger, begun)(X, Y)
+    for label in ("I-PER", "b-per"):
+        with pytest.warns(UserWarning, match=f"sentence 0, token 1: label '{label}'"):
+            tagger.partial_fit([["met", "Ada"]], [["O", label]])
+        with pytest.warns(UserWarning, match=f"sentence 0, token 1: label '{label}'"):
+            tagger.learn_one(["met", "Ada"], ["O", label])
+    assert tagger.scheme_ == "bio"
+    assert set(tagger.classes_) == {"B-PER", "I-PER", "O", "B-LOC"}
+    with pytest.raises(ValueError, match="may not stand here"):  # these are no slips
+        SequenceTagger().fit(X, Y).partial_fit([["a", "b", "c"]], [["DT", "NN", "VB"]])
+
+
+def test_a_stream_of_iob1_that_turns_out_to_be_bio_is_bio():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tagger = SequenceTagger().learn_one(["Ada", "met"], ["I-PER", "O"])
+        assert tagger.scheme_ == "iob1"
+        tagger.learn_one(["Ada", "Byron", "met"], ["B-PER", "I-PER", "O"])
+    assert tagger.scheme_ == "bio"
