@@ -79,7 +79,7 @@ class TokenReader {
             if (n < n_columns_)
                 throw std::invalid_argument(where(i, t) + " has " + std::to_string(n) +
                                             " columns, but the templates read " + std::to_string(n_columns_) +
-                                            "; give them, or choose other templates");
+                                            "; give them, or train with fewer columns or other templates");
             need_width(n, i, t);
             batch.begin_token(false);
             for (int c = 0; c < n_columns_; ++c) batch.add_cell(utf8(one ? token : item(token, c), i, t));

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from perceptive.cli.options import as_option, given
-from perceptive.cli.tasks import Entry
+from perceptive.cli.tasks import Entry, Task
 from perceptive.cli.tasks.rows import check_text
 from perceptive.parameters import SequenceParameters, TrainingParameters
-from perceptive.streams.blocks import expand, repeatable
+from perceptive.streams.blocks import expand
 from perceptive.streams.file_format import ALIASES, FileFormat
 from perceptive.streams.guessing import guess
 from perceptive.streams.tables import names_in
@@ -26,7 +25,6 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "numbered": {"rule": "arow", "bias": "auto"},
 }
 OF_RULES = {"r": "arow"}
-FIRST = 1000  # sentences that choose a preset
 KINDS = {
     "text": "texts",
     "csv": "tables",
@@ -37,14 +35,14 @@ KINDS = {
 }
 
 
-def fill(options: argparse.Namespace, entry: Entry) -> None:
+def fill(options: argparse.Namespace, entry: Entry, task: Task) -> None:
     """Set those options that were not given; other learners, and those that go on, have defaults of their own."""
     if options.model or entry.kernel:
         return
     if entry.name == "classify":
         found = DEFAULTS[kind_of(options)]
-    elif entry.name == "tag" and not options.follow:
-        found = of_preset(options)
+    elif entry.name == "tag":
+        found = of_preset(options, task)
     else:
         return
     for name, value in found.items():
@@ -52,22 +50,24 @@ def fill(options: argparse.Namespace, entry: Entry) -> None:
             setattr(options, name, value)
 
 
-def of_preset(options: argparse.Namespace) -> Mapping[str, Any]:
-    """What the preset of a tagger brings; where none is named, the one that fits the first sentences."""
-    from perceptive.cli.tasks.sentences import files_of  # other tasks need none of these
-    from perceptive.features.presets import brought
+def of_preset(options: argparse.Namespace, task: Any) -> Mapping[str, Any]:
+    """What the preset of a tagger brings; where none is named, the one that fits the sentences.
+
+    Where they come one by one, the first chooses the preset, and the learner takes what it brings.
+    """
+    from perceptive.features.presets import brought  # other tasks need none of these
     from perceptive.learners.sequence_model import guess_preset, told_of_rule
 
     name = options.template
-    if name in (None, "auto") and all(map(repeatable, expand(options.data))):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are read once more to be learned from
-            X, y, *_ = files_of(options, None).read(options.data, FIRST)
-        name = guess_preset(X, y) if X else None
+    if name in (None, "auto"):
+        if options.follow:
+            return {}
+        name = guess_preset(*task.first_sentences(options))
     said = {**given(options, SequenceParameters), **given(options, TrainingParameters)}
     if note := told_of_rule(name, said, as_option):
         print(f"note: {note}", file=sys.stderr)
-    return {"template": name, **brought(name, said)}
+    found = {"template": name, **brought(name, said)}
+    return {one: value for one, value in found.items() if not options.follow or one in SequenceParameters.defaults}
 
 
 def kind_of(options: argparse.Namespace) -> str:

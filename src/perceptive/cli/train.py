@@ -93,18 +93,18 @@ def run(options: argparse.Namespace) -> int:
 
         trials = tune(options, entry)
     _refuse_alone(options)
-    fill(options, entry)
+    task = entry.adapter()
+    fill(options, entry, task)
     if learner is None and not open_rule:
         _refuse_unheeded(options)
     if options.follow:
         from perceptive.cli.follow import follow
 
-        return follow(options, entry.adapter(), learner)
+        return follow(options, task, learner)
     training = TrainingParameters(**given(options, TrainingParameters))
     checkpoint = _checkpoint(options)
     with checkpoint or nullcontext():
         resumed = checkpoint.resume() if checkpoint else None
-        task = entry.adapter()
         job = task.open(options, training, learner if resumed is None else resumed.learner)
         try:
             run = _played(options, task, job, training, resumed, checkpoint)

@@ -77,9 +77,10 @@ def _play(
     if "cache" in g.names_of(entry.takes["train"]):
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
-    fill(tried, entry)
+    task = entry.adapter()
+    fill(tried, entry, task)
     training = TrainingParameters(**given(tried, TrainingParameters))
-    job = entry.adapter().open(tried, training, None)
+    job = task.open(tried, training, None)
     try:
         job.prepare(lambda done: None)
         run = Run.of(job.learner, training)

@@ -179,16 +179,16 @@ def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> Non
                 raise ExampleTypeError(f"{_type(token)}; give a string, a tuple of columns or a dict of features", i, t)
             beside = not named and not isinstance(token, str) and bool(token) and isinstance(token[-1], dict)
             columns = [] if named else [token] if isinstance(token, str) else list(token[: len(token) - beside])
-            if not named and len(columns) < n_columns:
-                raise ExampleError(
-                    f"it has {_columns(len(columns))}, but the templates read {n_columns}; give them, or choose other "
-                    "templates",
-                    i,
-                    t,
-                )
             width = len(columns) if width is None else width
             if len(columns) != width:
                 _refuse_width(len(columns), width, i, t)
+            if not named and len(columns) < n_columns:
+                raise ExampleError(
+                    f"it has {_columns(len(columns))}, but the templates read {n_columns}; give them, or train with "
+                    "fewer columns or other templates",
+                    i,
+                    t,
+                )
             _check_strings(columns[:n_columns], i, t)
             if named or beside:
                 _check_features(token if named else token[-1], i, t)

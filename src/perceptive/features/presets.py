@@ -39,7 +39,7 @@ cluster(100)[-1:1] ; cluster(100)[-1..0] ; cluster(100)[0..1] ; cluster(100)[-1.
 """)
 
 NER = _lines("""\
-# words in, names out; reads no tags, so that it serves any language
+# words in, names out
 norm[-2:2]
 word[-1:1]
 norm[-2..-1] ; norm[-1..0] ; norm[0..1] ; norm[1..2] ; norm[-1..1]
@@ -92,6 +92,13 @@ word[0]
 @label[-1]
 """)
 
+# What is read of a further column, such as a tag, where tokens have some: of those from that number on.
+FURTHER = {
+    "chunking": (2, "col({0})[-1:1]\ncol({0})[-1..0]\ncol({0})[0..1]\n"),
+    "ner": (1, "col({0})[-1:1]\ncol({0})[-1..0]\ncol({0})[0..1]\n"),
+    "pos": (1, "col({0})[-2:2]\ncol({0})[-1..0]\ncol({0})[0..1]\ncol({0})[-1..1]\nnorm[0] & col({0})[0]\n"),
+}
+
 # What does best with each, where nothing else is said.
 PARAMETERS: dict[str, dict[str, Any]] = {
     "chunking": {"rule": "pa1", "C": 0.03, "min_count": 2, "encoding": "bioes"},
@@ -109,6 +116,18 @@ PRESETS = {
     "hmm": HMM,
     "crf++": CRFPP,
 }
+
+
+def lines_for(preset: str, n_columns: int) -> str:
+    """The templates of a preset for tokens of so many columns.
+
+    Examples
+    --------
+    >>> lines_for("ner", 2).splitlines()[-3:]
+    ['col(1)[-1:1]', 'col(1)[-1..0]', 'col(1)[0..1]']
+    """
+    first, lines = FURTHER.get(preset, (n_columns, ""))
+    return PRESETS[preset] + "".join(map(lines.format, range(first, n_columns)))
 
 
 def brought(template: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,7 @@ from perceptive.features.templates import Templates
 from perceptive.learners.labelling import Labelling, Labels, different_labels, numbered
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_model import (
-    opened_template,
-)
+from perceptive.learners.sequence_model import opened_template
 from perceptive.learners.sequence_probabilities import lost_by_others, merged
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
@@ -54,6 +52,7 @@ class SequenceLearner(SequenceRun):
     """
 
     def __init__(self, labels: Sequence[Any] | None = None, **parameters: Any) -> None:
+        self.given_parameters = parameters
         self.parameters = SequenceParameters.of_learner(parameters)
         p = self.parameters
         self.labels: Labels = []

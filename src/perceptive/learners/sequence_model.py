@@ -8,10 +8,11 @@ from typing import Any
 
 from perceptive import _core
 from perceptive.data.sentences import Features
+from perceptive.data.token_values import BOTH, kind_of
 from perceptive.errors import ExampleError, Parameter, ParameterError, literal
 from perceptive.features import schemes
 from perceptive.features.label_repair import meant
-from perceptive.features.presets import OF_THE_PERCEPTRON, brought
+from perceptive.features.presets import FURTHER, OF_THE_PERCEPTRON, brought, lines_for
 from perceptive.features.template import Template, Values
 from perceptive.features.templates import Column, Templates, matches
 from perceptive.learners.labelling import Labelling
@@ -30,11 +31,11 @@ def attributes(sentence: Sequence[Any], t: int) -> Any:
 
 
 def opened_template(template: Any) -> tuple[Features | None, Templates | None]:
-    """A function of tokens, if it is one, and the templates; those that are to be guessed are None."""
+    """A function of tokens, if it is one, and the templates; None where sentences decide them: see `preset_for`."""
     if callable(template) and not isinstance(template, Template | Values):
         return template, Templates(NO_FEATURES)
-    if isinstance(template, str) and template in ("auto", "attributes"):
-        return (None, None) if template == "auto" else (attributes, Templates(NO_FEATURES))
+    if isinstance(template, str) and (template in ("auto", "attributes") or template in FURTHER):
+        return (attributes, Templates(NO_FEATURES)) if template == "attributes" else (None, None)
     return None, Templates.of(template)
 
 
@@ -56,17 +57,31 @@ def check_labels_fit(n: int, templates: Templates | None) -> None:
 
 
 def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
-    """The templates that fit the tokens and labels: chunks cover most tokens, names few."""
+    """The templates that fit the tokens and labels: chunks cover most tokens, names few.
+
+    Where all are O, names are still to come.
+    """
     token = X[0][0]
     if isinstance(token, dict):
         return NO_FEATURES
     if isinstance(token, list) and sum(isinstance(one, str) and "=" in one for one in token) * 2 > len(token):
         raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
+    if set[Any]().union(*y) <= {"O", None}:
+        return "ner"
     if meant(y) is None:
         return "pos"
     outside = sum(label == "O" for labels in y for label in labels)
     tags = isinstance(token, list | tuple) and len(token) > 1
     return "chunking" if tags and 2 * outside < sum(map(len, y)) else "ner"
+
+
+def preset_for(template: str, X: Sequence[Any]) -> Templates:
+    """The templates of a preset for the columns that tokens have; those of other names as they are."""
+    if template not in FURTHER:
+        return Templates.of(template)
+    token = X[0][0]
+    n = 1 if isinstance(token, str | Mapping) else len(token) - (kind_of(token) == BOTH)
+    return Templates(lines_for(template, n), where=f"preset {template!r}")
 
 
 def told_of_rule(template: Any, given: Mapping[str, Any], called: Callable[[Parameter], str] = str) -> str | None:

@@ -16,6 +16,7 @@ from perceptive.data.sentences import Features
 from perceptive.data.token_values import Tokens
 from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
+from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
 from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.forwarding import forwarded
@@ -30,6 +31,7 @@ from perceptive.learners.sequence_model import (
     check_labels_fit,
     guess_preset,
     new_model,
+    preset_for,
     tell_labels,
     warn_of_labels,
 )
@@ -49,6 +51,7 @@ class SequenceRun(Guarded):
     """The base of the learner of taggers: all that it knows of its model but learning and predicting."""
 
     parameters: SequenceParameters
+    given_parameters: dict[str, Any]  # the preset that sentences choose brings others
     model: _core.SequenceModel | None
     templates: Templates | None
     labels: Labels
@@ -117,16 +120,27 @@ class SequenceRun(Guarded):
         self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
     ) -> tuple[Parts, list[Any], Labels]:
         """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
-        labelling, templates, model = replace(self.labelling), self.templates, self.model
-        within, labels = labelling.meet(y, self.labels, whole, classes)
+        templates, model = self.templates, self.model
         if templates is None or model is None:
-            templates, model = self._opened(Templates.of(guess_preset(X, y)))
+            templates, model = self._opened(preset_for(self._choose_preset(X, y), X))
+        labelling = replace(self.labelling)
+        within, labels = labelling.meet(y, self.labels, whole, classes)
         new = [label for label in labels if label not in self.index]
         every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
         check_labels_fit(len(every), templates)
         return (model, templates, labelling), within, every
+
+    def _choose_preset(self, X: Sequence[Any], y: list[Any]) -> str:
+        """The preset for these sentences, with what it brings; others may choose, as long as nothing is learned."""
+        name: str = self.parameters.template
+        if name == "auto":
+            name, said = guess_preset(X, y), self.given_parameters
+            more = {one: value for one, value in brought(name, said).items() if one in SequenceParameters.defaults}
+            self.parameters = SequenceParameters.of_learner({**said, **more})
+            self.labelling.encoding = Labelling.of(self.parameters).encoding
+        return name
 
     def _keep(self, parts: Parts, every: Labels, X: Sequence[Any], whole: bool) -> None:
         was, known, (model, templates, labelling) = self.labelling, len(self.labels), parts

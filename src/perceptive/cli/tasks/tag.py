@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ from perceptive.cli.tasks.sentences import batches, files_of, located, placed, r
 from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import joined_labels, parts_of
-from perceptive.data.sentence_files import SentenceFiles, is_answered
+from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.learners.sequence import SequenceLearner
@@ -34,13 +35,32 @@ from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
 
+FIRST = 1000  # sentences that choose a preset, where workers read all
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
 
 
 class Tag:
     unit, tells_epochs = "sentences", True
 
+    def __init__(self) -> None:
+        self._read: Annotated | None = None  # a pipe gives its sentences once
+
     # ------------------------------------------------------------ training
+
+    def first_sentences(self, options: argparse.Namespace) -> tuple[list[Any], list[Any]]:
+        """The sentences that choose a preset, and their labels: all, or the first where workers are to read them."""
+        if options.cluster:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the workers tell
+                X, y, *_ = files_of(options, None).read(options.data, FIRST)
+        else:
+            X, y, *_ = self._sentences(options, None)
+        return X, y
+
+    def _sentences(self, options: argparse.Namespace, learner: Any) -> Annotated:
+        if self._read is None:
+            self._read = read(options.data, files_of(options, learner))
+        return self._read
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         if options.dev and options.validation_fraction:
@@ -53,7 +73,7 @@ class Tag:
         files = files_of(options, learner)
         if options.cluster:
             return self._on_cluster(options, training, learner, files, resumed)
-        X, y, places, columns, weights, unanswered = read(options.data, files)
+        X, y, places, columns, weights, unanswered = self._sentences(options, learner)
         counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)))
         if options.dev:
             X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
