@@ -27,9 +27,10 @@ format          what it is
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from perceptive.data.documents import WRITE_SPANS, Slips, accepted, bare_sentences, sentences_of
@@ -46,6 +47,8 @@ from perceptive.streams.text_lines import UTF8
 COLUMNS = ("conll", "conllu")
 DOCUMENTS = (*JSON_FORMATS, "brat", "raw")
 FORMATS = (*COLUMNS, *DOCUMENTS)
+FIRST = 100  # sentences that tell whether a column counts tokens
+LONG = 1000  # tokens; sentences of more are probably several
 Labels = list[str | None]  # None where nobody says one
 
 
@@ -143,19 +146,30 @@ class SentenceFiles:
         places: list[Place] = []
         weights: list[float | None] = []
         tokens: dict[Row, Row] = {}  # equal rows share their token
-        columns, unanswered = self.columns, 0
-        for sentence in chain.from_iterable(self.blocks(paths)):
-            x, labels = self.columns.split(sentence, tokens)
+        unanswered = 0
+        longest: Sentence | None = None
+        every = chain.from_iterable(self.blocks(paths))
+        first = list(islice(every, FIRST))
+        columns = chosen = without_count(self.columns, first)
+        for sentence in chain(first, every):
+            x, labels = chosen.split(sentence, tokens)
             columns = columns if X or unanswered else columns.settled(sentence)
             if not is_answered(labels):
                 unanswered += 1
                 continue
+            if len(x) > (LONG if longest is None else len(longest.rows)) and sentence.document is None:
+                longest = sentence
             X.append(x)
             y.append(labels)
             places.append(sentence.place)
             weights += [] if self.weight is None else [sentence.weight(self.weight)]
             if len(X) == most:
                 break
+        if longest is not None:
+            said = (
+                f"{longest.place.of()}: a sentence of {len(longest.rows):,} tokens; separate sentences by an empty line"
+            )
+            warnings.warn(said, stacklevel=2)
         if not any(weight is not None for weight in weights):
             if X and self.weight is not None and most is None:
                 raise ParameterError(
@@ -165,6 +179,15 @@ class SentenceFiles:
             return Annotated(X, y, places, columns, None, unanswered)
         told = [1.0 if weight is None else weight for weight in weights]
         return Annotated(X, y, places, columns, told, unanswered)
+
+
+def without_count(columns: Columns, first: Sequence[Sentence]) -> Columns:
+    """The columns of a file without one that counts its tokens; says so."""
+    found = columns.without_count(first)
+    if found != columns:
+        said = f"{first[0].place.path}: column 0 counts the tokens, and is left out; to have it read, name the columns"
+        warnings.warn(said, stacklevel=2)
+    return found
 
 
 def is_answered(labels: Labels) -> bool:

@@ -12,6 +12,7 @@ from perceptive.streams.sentence import Row, Sentence
 
 REMEMBERED = 100_000  # different rows that are taken apart once only: most lines of a language come again
 LAST = -1
+COUNTED = 3  # tokens that a sentence must have to show that a column counts them
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,23 @@ class Columns:
             return mine
         at = label_at(sentence, int(mine.label))
         return replace(mine, chosen=tuple(map(str, mine._numbers(sentence, at))), label=at)
+
+    def without_count(self, sentences: Sequence[Sentence]) -> Columns:
+        """The same without a first column that counts the tokens of each of some sentences.
+
+        Columns that were chosen stay as they are.
+        """
+        there = [one for one in sentences if not one.universal and one.document is None]
+        if self.chosen or self.learned or not there or len(there) < len(sentences):
+            return self
+        n, label = len(there[0].rows[0]), int(self.of(there[0]).label)
+        if n < 3 or label in (0, -n) or max(len(one.rows) for one in there) < COUNTED:
+            return self
+        for one in there:
+            begin = one.rows[0][0]
+            if not is_number(begin) or any(row[0] != str(t) for t, row in enumerate(one.rows, int(begin))):
+                return self
+        return replace(self, chosen=tuple(str(at) for at in range(1, n) if at != label % n))
 
     def _named(self, sentence: Sentence) -> list[Row]:
         names = [name for name in self.chosen if name != self.label] or ["form"]

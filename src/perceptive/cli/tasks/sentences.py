@@ -57,7 +57,11 @@ def read(paths: list[str], files: SentenceFiles) -> Annotated:
 
 
 def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
-    """Let a tagger know how its files are read."""
+    """Let a tagger know how its files are read; says which of the columns that were named its templates pass over."""
+    n, read = len(sentence[0]), learner.templates.n_base
+    if columns.chosen and learner.label_column is None and learner.features is None and read < n:
+        said = f"the templates read the first {read} of {n} columns of a token; the others are not used"
+        print(f"note: {said}", file=sys.stderr)
     learner.label_column, learner.columns, learner.n_columns = columns.label, columns.chosen, 1 + len(sentence[0])
 
 

@@ -24,13 +24,14 @@ from perceptive.cli.tasks.sentences import batches, files_of, located, placed, r
 from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import joined_labels, parts_of
-from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered
+from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered, without_count
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
+from perceptive.streams.columns import Columns
 from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
@@ -155,14 +156,18 @@ class Tag:
         files = files_of(options, tagger)
 
         def datasets() -> Iterator[Dataset]:
+            columns: Columns | None = None
             for sentence in itertools.chain.from_iterable(files.blocks(options.data, live=True)):
-                x, y = files.columns.split(sentence)
+                if columns is None:
+                    with located([]):
+                        columns = without_count(files.columns, [sentence])
+                x, y = columns.split(sentence)
                 if not is_answered(y):
                     continue
                 weight = None if files.weight is None else sentence.weight(files.weight)
                 with located([sentence.place]):
                     dataset = tagger.dataset([x], [y], None if weight is None else [weight])
-                remember(tagger, files.columns.settled(sentence), x)
+                remember(tagger, columns.settled(sentence), x)
                 yield dataset
 
         return tagger, datasets()
