@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import perceptive, write_lists, write_rows, write_sentences
-from perceptive import KernelClassifier, LinearClassifier, tune
+from perceptive import KernelClassifier, LinearClassifier, LinearRanker, SequenceTagger, tune
 
 
 def write_texts(path, n=240):
@@ -85,3 +85,31 @@ def test_from_python():
     assert {trial.choice["bias"] for trial in given.tuning_} == {0.0, 1.0}
     with pytest.raises(ValueError, match="nothing to choose from"):
         tune(estimator, X, y, [])
+
+
+def test_what_is_taken_without_tuning_is_tried_to_the_end(tmp_path):
+    write_sentences(tmp_path / "sentences.conll")
+    train = ("train", "sentences.conll", "--task", "tag", "-o", "m", "--tune", "--json")
+    trials = json.loads(perceptive(*train, cwd=tmp_path).stdout)["tuning"]
+    preset = [trial for trial in trials if trial["choice"] == {"rule": "pa1", "C": 0.03}]
+    assert [trial["epochs"] for trial in preset] == [max(trial["epochs"] for trial in trials)] == [40]
+    trials = json.loads(perceptive(*train, "--rule", "pa1", "--epochs", "9", cwd=tmp_path).stdout)["tuning"]
+    assert {trial["choice"]["C"]: trial["epochs"] for trial in trials}[0.03] == 9
+    X, y = [["a", "b"], ["b"], ["c", "a"]] * 10, [["A", "B"], ["B"], ["C", "A"]] * 10
+    tuned = tune(SequenceTagger(), X, y)
+    assert {"rule": "auto"} in [trial.choice for trial in tuned.tuning_ if trial.epochs == 40]
+    estimator = LinearClassifier(rule="pa1", C=0.5, epochs=9)
+    X, y = np.array([[1.0], [-1.0]] * 20), [0, 1] * 20
+    assert [t.epochs for t in tune(estimator, X, y).tuning_ if t.choice == {"rule": "pa1", "C": 0.5}] == [9]
+
+
+def test_rankers_are_tuned_by_their_pairs(tmp_path):
+    write_lists(tmp_path / "lists.svm")
+    done = perceptive("train", "lists.svm", "--task", "rank", "--tune", "-o", "m", "--json", cwd=tmp_path)
+    trials = json.loads(done.stdout)["tuning"]
+    assert {trial["choice"]["pairs"] for trial in trials} == {"best", "worst", "all"}
+    assert {"rule": "perceptron", "pairs": "best"} in [trial["choice"] for trial in trials if trial["epochs"] == 10]
+    done = perceptive("train", "lists.svm", "--task", "rank", "--pairs", "all", "--tune", "-o", "m", cwd=tmp_path)
+    assert "--pairs" not in done.stderr
+    tuned = tune(LinearRanker(epochs=3), [[1.0], [0.0]] * 20, [1, 0] * 20, qid=np.repeat(np.arange(20), 2))
+    assert {trial.choice["pairs"] for trial in tuned.tuning_} == {"best", "worst", "all"}

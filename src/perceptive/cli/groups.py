@@ -229,7 +229,9 @@ CHECKPOINT = Group(
         "every": _value("between two checkpoints, e.g. 60s (default), 5m", "TIME", duration),
     },
 )
-TUNE = Group("training", {"tune": _flag("try rules, and features of texts, on a held-out part, and take the best")})
+TUNE = Group(
+    "training", {"tune": _flag("try rules, features of texts and pairs of lists on a held-out part, and take the best")}
+)
 CLUSTER = Group(
     "cluster (Dask; needs perceptive[dask])",
     {

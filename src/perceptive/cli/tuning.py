@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,10 +15,19 @@ from perceptive.cli.defaults import fill
 from perceptive.cli.options import as_option, given
 from perceptive.cli.tasks import Entry
 from perceptive.errors import Parameter, UsageError
-from perceptive.parameters import TrainingParameters
+from perceptive.parameters import LinearParameters, RankingParameters, TrainingParameters
+from perceptive.rules import RULES
 from perceptive.streams.blocks import expand, repeatable
 from perceptive.training.loop import Run, train
-from perceptive.training.tuning import Choice, Trial, products, rules_among, successive_halving
+from perceptive.training.tuning import (
+    PAIRS,
+    Choice,
+    Trial,
+    products,
+    rules_among,
+    successive_halving,
+    with_default,
+)
 
 HELD_OUT = 0.1  # of the examples, where nothing else is asked for
 TEXTS: list[list[Choice]] = [[{"words": (1, 1)}, {"words": (1, 2)}], [{"idf": False}, {"idf": True}]]
@@ -33,14 +43,20 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
         raise UsageError(f"--tune does not go with {', '.join(wrong)}; tune first, then train with what it has chosen")
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
-    training = TrainingParameters(**given(options, TrainingParameters))
+    usual = argparse.Namespace(**vars(options))
+    fill(usual, entry, entry.adapter())
+    training = TrainingParameters(**given(usual, TrainingParameters))
+    choices = _choices(options, entry)
+    default = _default(usual, {name: None for one in choices for name in one})
     tell = None if options.quiet or options.json else lambda said: print(f"tuning: {said}", file=sys.stderr)
     with TemporaryDirectory(prefix="perceptive-tune-") as folder:
 
         def play(choice: Choice, epochs: int) -> float:
-            return _play(options, entry, choice, epochs, training.validation_fraction or HELD_OUT, folder)
+            own = None if epochs == training.epochs else epochs  # in the end as it will be trained
+            return _play(options, entry, choice, own, training.validation_fraction or HELD_OUT, folder)
 
-        trials = successive_halving(_choices(options, entry), play, training.epochs, tell)
+        tried = with_default(choices, default) if choices else []
+        trials = successive_halving(tried, play, training.epochs, tell, default)
     for name, value in trials[0].choice.items():
         setattr(options, name, value)
     if tell is not None:
@@ -66,14 +82,26 @@ def _choices(options: argparse.Namespace, entry: Entry) -> list[Choice]:
     if options.rule is not None:
         rules = [{name: v for name, v in one.items() if name != "rule"} for one in rules if one["rule"] == options.rule]
     rules = [one for one in rules if all(getattr(options, name) is None for name in one)]
+    if "pairs" in g.names_of(groups) and options.pairs is None:
+        texts.append([*PAIRS])
     return products(rules or [{}], *texts) if rules or texts else []
 
 
+def _default(usual: argparse.Namespace, names: Iterable[str]) -> Choice:
+    """What is taken where nothing is tuned, of these options."""
+    values = {name: getattr(usual, name) for name in names}
+    declared = {**LinearParameters.defaults, **RankingParameters.defaults}
+    values = {name: declared.get(name) if value is None else value for name, value in values.items()}
+    heeds = RULES[usual.rule or LinearParameters.rule].heeds
+    return {name: value for name, value in values.items() if name not in ("C", "r") or name in heeds}
+
+
 def _play(
-    options: argparse.Namespace, entry: Entry, choice: Choice, epochs: int, held_out: float, folder: str
+    options: argparse.Namespace, entry: Entry, choice: Choice, epochs: int | None, held_out: float, folder: str
 ) -> float:
     """The best held-out score of a choice."""
-    mine: dict[str, Any] = {"epochs": epochs, "validation_fraction": held_out, "certify": False}
+    mine: dict[str, Any] = {"validation_fraction": held_out, "certify": False}
+    mine |= {} if epochs is None else {"epochs": epochs}
     if "cache" in g.names_of(entry.takes["train"]):
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})

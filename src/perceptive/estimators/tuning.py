@@ -9,7 +9,16 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from perceptive.declarations import declared
-from perceptive.training.tuning import Choice, rules_among, successive_halving
+from perceptive.features.presets import LONGER
+from perceptive.rules import RULES
+from perceptive.training.tuning import (
+    PAIRS,
+    Choice,
+    products,
+    rules_among,
+    successive_halving,
+    with_default,
+)
 
 HELD_OUT = 0.1
 
@@ -19,7 +28,7 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
 
     Every choice is trained for a ninth of ``estimator.epochs``, the best third for a third of them, the best ninth for
     all, each with a part of the examples held out (``validation_fraction``, by default 0.1). Then the best one is
-    fitted to all examples.
+    fitted to all examples. By default the parameters of the estimator itself are the first choice, and play to the end.
 
     Parameters
     ----------
@@ -28,7 +37,8 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
         ends in one; it is not changed.
     X, y : as its ``fit`` takes them
     choices : sequence of dicts of parameters, or None
-        By default the rules that the estimator takes, pa1 and arow with several C and r. A pipeline has names such as
+        By default the rules that the estimator takes, pa1 and arow with several C and r, and for rankers the kinds of
+        ``pairs``. A pipeline has names such as
         ``linearclassifier__rule``.
     **fit
         What ``fit`` takes besides.
@@ -54,17 +64,26 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
         raise TypeError(
             f"cannot tune {type(last).__name__}; give an estimator of perceptive, or a pipeline ending in one"
         )
+    default: Choice | None = None
     if choices is None:
-        rules = rules_among(declared(type(last))["rule"].said["check"].choices)
-        choices = [{prefix + name: value for name, value in rule.items()} for rule in rules]
+        known, mine = declared(type(last)), last.get_params(deep=False)
+        rules = rules_among(known["rule"].said["check"].choices)
+        tried = products(rules, PAIRS) if "pairs" in known else rules
+        heeds = () if last.rule == "auto" else RULES[last.rule].heeds
+        names = (name for name in ("rule", *heeds, "pairs") if any(name in one for one in tried))
+        default = {name: mine[name] for name in names}
+        tried = with_default(tried, default)
+        choices = [{prefix + name: value for name, value in one.items()} for one in tried]
     held_out = last.validation_fraction or HELD_OUT
+    longest = int(LONGER["epochs"] if last.epochs == "auto" else last.epochs)
 
     def play(choice: Choice, epochs: int) -> float:
+        epochs = last.epochs if epochs == longest else epochs  # in the end as it will be trained
         how = {**choice, f"{prefix}epochs": epochs, f"{prefix}validation_fraction": held_out}
         tried = clone(estimator).set_params(**how).fit(X, y, **fit)
         return float(max((tried[-1] if step else tried).held_out_))
 
-    trials = successive_halving(choices, play, last.epochs)
+    trials = successive_halving(choices, play, longest, stays=choices[0] if default else None)
     tuned = clone(estimator).set_params(**trials[0].choice).fit(X, y, **fit)
     tuned.tuning_ = trials
     return tuned

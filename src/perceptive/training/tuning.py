@@ -18,6 +18,7 @@ RULES: tuple[Choice, ...] = (
     {"rule": "arow", "r": 1.0},
     {"rule": "arow", "r": 10.0},
 )
+PAIRS: tuple[Choice, ...] = ({"pairs": "best"}, {"pairs": "worst"}, {"pairs": "all"})  # what a ranker learns from
 STEP = 3  # how many times more epochs the next round plays, and how many times fewer choices
 
 
@@ -48,17 +49,29 @@ def products(*axes: Iterable[Choice]) -> list[Choice]:
     return made
 
 
+def with_default(choices: Sequence[Choice], default: Choice) -> list[Choice]:
+    """Choices of which the first is what is taken where nothing is tuned.
+
+    Examples
+    --------
+    >>> with_default([{"C": 1}, {"C": 2}], {"C": 2}), with_default([{"C": 1}], {"C": 3})
+    ([{'C': 2}, {'C': 1}], [{'C': 3}, {'C': 1}])
+    """
+    return [default, *(one for one in choices if one != default)]
+
+
 def successive_halving(
     choices: Sequence[Choice],
     play: Callable[[Choice, int], float],
     epochs: int,
     tell: Callable[[str], None] | None = None,
+    stays: Choice | None = None,
 ) -> list[Trial]:
     """Try choices: all of them for E/9 epochs, the best third for E/3, the best ninth for all E.
 
     ``play`` trains a choice for so many epochs, and gives its score; with equal scores the choice that comes first is
-    the better one. ``tell`` is told how it goes. Returns the best of the last round first; then those that went out,
-    the latest first.
+    the better one. ``tell`` is told how it goes. ``stays`` is a choice that plays to the end: rules that take
+    small steps lose at first. Returns the best of the last round first; then those that went out, the latest first.
 
     Examples
     --------
@@ -73,6 +86,7 @@ def successive_halving(
         if tell is not None:
             tell(f"{len(left)} choices, epochs {length}")
         trials = sorted((Trial(choice, length, play(choice, length)) for choice in left), key=lambda one: -one.score)
-        stay = len(trials) if length == epochs else math.ceil(len(trials) / STEP)
-        left, out = [one.choice for one in trials[:stay]], [*trials[stay:], *out]
+        most = len(trials) if length == epochs else math.ceil(len(trials) / STEP)
+        stay = [one for place, one in enumerate(trials) if place < most or one.choice == stays]
+        left, out = [one.choice for one in stay], [*(one for one in trials if one not in stay), *out]
     return [*trials, *out]
