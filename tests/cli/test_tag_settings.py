@@ -153,3 +153,25 @@ def test_a_file_without_empty_lines_is_told(tmp_path):
     file.write_text(NAMES.replace("\n\n", "\n") * 12)
     said = train(file, model=tmp_path / "a.model")[1]
     assert f"warning: {file}:1: a sentence of 1,920 tokens; separate sentences by an empty line" in said
+
+
+def test_tabs_and_spaces_that_are_mixed_are_told(tmp_path):
+    file = tmp_path / "a.conll"
+    file.write_text("Ada\tN\tB-PER\nleft V O\n")
+    said = perceptive("train", file, "--task", "tag", "-o", tmp_path / "a.model", code=1).stderr
+    assert f"{file}:2: 1 column where line 1 has 3" in said
+    assert "This line has spaces where line 1 has tabs; write the same in all" in said
+
+
+def test_one_sentence_instead_of_many_is_told():
+    X, y = columns_of(NAMES)
+    tagger = SequenceTagger().fit(X, y)
+    with pytest.raises(ValueError, match="it is a token, a tuple of strings; give a list of sentences"):
+        tagger.predict(X[0])
+    assert tagger.predict([tuple(X[0])]) == tagger.predict([X[0]])
+    features = [[{"word": word} for word, _ in x] for x in X]
+    tagger = SequenceTagger().fit(features, y)
+    with pytest.raises(TypeError, match="got a value of type 'dict'; give a list of sentences"):
+        tagger.predict(features[0])
+    with pytest.raises(TypeError, match="got a value of type 'str'; give a list of sentences"):
+        SequenceTagger().fit([[word for word, _ in x] for x in X], y).predict(["Ada", "left"])

@@ -101,7 +101,7 @@ def test_names_of_features_and_the_certificate(files, capsys):
         (("--base", "ner.model", "--bits", "3"), "--bits does not go"),
         (("--base", "ner.model", "--kernel", "linear"), "--kernel does not go"),
         (("--base", "ner.model", "--holdout", "0.1"), "--holdout does not go"),
-        (("--base", "ner.model", "--folds", "1000"), "too few for 1000 folds"),
+        (("--base", "ner.model", "--folds", "1000"), "too few for 1000 folds; give more, or choose fewer folds ("),
         (("--base", "train.conll"), "train.conll"),
     ],
 )

@@ -286,5 +286,5 @@ def test_long_sentences_are_read_in_parts(how, monkeypatch):
 
 def test_a_string_is_no_sentence():
     tagger = SequenceTagger().fit(PEOPLE, TAGS)
-    with pytest.raises(TypeError, match="got a value of type 'str'; give a list with one entry per token"):
+    with pytest.raises(TypeError, match="got a value of type 'str'; give a list of sentences, each a list with one"):
         tagger.explain("Ann Lee")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +121,8 @@ def as_lists(X: Sequence[Any]) -> list[Any]:
         return X
     rows = []
     for i, x in enumerate(X):
-        if isinstance(x, str | bytes) or not isinstance(x, Iterable):
-            raise ExampleTypeError(f"{_type(x)}; give a list with one entry per token", i)
+        if isinstance(x, str | bytes | Mapping) or not isinstance(x, Iterable):
+            raise ExampleTypeError(f"{_type(x)}; give a list of sentences, each a list with one entry per token", i)
         rows.append(x if type(x) is list else x.tolist() if isinstance(x, np.ndarray) else list(x))
     return rows
 

@@ -16,7 +16,7 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.data.sample_weights import check_weights, takes
 from perceptive.data.sentences import as_lists
-from perceptive.errors import ExampleWarning, renumbered
+from perceptive.errors import DataError, ExampleWarning, renumbered
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
@@ -170,7 +170,8 @@ class RerankingLearner:
     def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
         """Raise where sentences are too few for cross-fitting, or have labels or weights that no tagger takes."""
         if len(y) < self.folds:
-            raise ValueError(f"{len(y)} sentences are too few for {self.folds} folds; give more")
+            said = f"{len(y)} sentences are too few for {self.folds} folds; give more, or choose fewer folds"
+            raise DataError(f"{said} ({{}})", "folds")
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):
             raise ValueError(f"the tagger learns by {rule}, which takes weights 0 and 1 alone; give another tagger")

@@ -29,6 +29,9 @@ class SentenceReader:
 
     def tokens(self, X: Sequence[Any]) -> list[Any]:
         """Sentences as the core reads them."""
+        first = X[0] if isinstance(X, Sequence) and X else None
+        if self.templates.n_base > 1 and isinstance(first, tuple) and all(isinstance(one, str) for one in first):
+            raise ExampleError("it is a token, a tuple of strings; give a list of sentences, each a list of tokens", 0)
         X = as_lists(X)
         if self.features is not None:
             return featured(X, self.features)

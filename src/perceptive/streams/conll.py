@@ -202,7 +202,7 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
                 raise ValueError(
                     f"{called}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
-                    f"{likely_cause(called, [look.line, line])}"
+                    f"{_of_tabs(look, line) or likely_cause(called, [look.line, line])}"
                 )
             if marked and line[0] == "#":
                 doubtful.append(line)
@@ -214,6 +214,14 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
         yield found
     if rows:
         yield [done(number + 1)]
+
+
+def _of_tabs(look: _Look, line: str) -> str:
+    """What to say where a line would have the right columns if it had tabs where it has spaces, or the reverse."""
+    if len(_row(line, not look.tabs)) != look.width:
+        return ""
+    here, there = ("spaces", "tabs") if look.tabs else ("tabs", "spaces")
+    return f". This line has {here} where line {look.first} has {there}; write the same in all"
 
 
 def begins_document(line: str) -> bool:
