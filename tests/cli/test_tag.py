@@ -267,7 +267,7 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
         *train, *segments, "--max-segment", 2
     )
     bad.write_text("the B-NP\n\ncat B-NP\n")
-    assert "bad.conll:1: it has 1 column, but the templates read 2" in told(*train)
+    assert "bad.conll:1: it has 1 column, but those before it have 2" in told(*train)
     held = ("train", good, "--task", "tag", "--template", "chunking", "-o", model, "--quiet")
     model.unlink()
     assert "bad.conll:1: it has 1 column" in told(*held, "--dev", bad)

@@ -82,3 +82,22 @@ def test_a_stream_of_iob1_that_turns_out_to_be_bio_is_bio():
         assert tagger.scheme_ == "iob1"
         tagger.learn_one(["Ada", "Byron", "met"], ["B-PER", "I-PER", "O"])
     assert tagger.scheme_ == "bio"
+
+
+def test_a_stream_of_other_labels_that_begins_like_a_scheme_is_left_alone():
+    tagger = SequenceTagger(template="hmm").learn_one(["b", "b"], ["B", "B"])
+    with pytest.warns(UserWarning, match="predictions keep to no scheme"):
+        tagger.learn_one(["a", "b"], ["A", "B"])
+    assert tagger.scheme_ is None
+    assert tagger.classes_ == ["A", "B"]
+    tagger = SequenceTagger(template="hmm").learn_one(["b", "b"], ["B-X", "O"])
+    with pytest.warns(UserWarning, match="predictions keep to no scheme"):
+        tagger.learn_one(["a", "b"], ["NN", "O"])
+    assert "NN" in tagger.classes_
+
+
+def test_a_scheme_of_a_whole_training_set_stays():
+    tagger = SequenceTagger().fit(X, [["I-PER", "I-PER", "O", "I-PER"], ["O", "I-LOC"]] * 30)
+    with pytest.warns(UserWarning, match="'B-PER' may not stand here in the scheme 'iob1'"):
+        tagger.learn_one(["Ada", "met"], ["B-PER", "O"])
+    assert tagger.scheme_ == "iob1"

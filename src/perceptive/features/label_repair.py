@@ -67,11 +67,11 @@ def meant(sequences: Iterable[Sequence[Any]]) -> Reading | None:
 
 
 def slips_in(
-    counts: Mapping[Any, int], scheme: str, few: int = 0, known: Collection[Any] = ()
+    counts: Mapping[Any, int], scheme: str, few: int = 0, known: Collection[Any] = (), alike: bool = False
 ) -> dict[Any, str] | None:
     """The labels that do not belong to a scheme, and what each is read as; None where these are more than slips.
 
-    A few may be in any case; ``known`` are labels of the scheme beside these.
+    A few may be in any case; ``known`` are labels of the scheme beside these. ``alike``: slips resemble some label.
     """
     strange = [label for label in counts if not schemes.belongs(label, scheme)]
     if not strange:
@@ -82,30 +82,31 @@ def slips_in(
     if wrong > max(few, one, min(MOST, int(MOST_SLIPS * n))) or not all(isinstance(label, str) for label in strange):
         return None
     proper = [*known, *(label for label in counts if label not in strange)]
-    return {label: read_as(label, scheme, proper) for label in strange}
+    found = {label: resembled(label, scheme, proper) for label in strange}
+    return None if alike and None in found.values() else {label: read or "O" for label, read in found.items()}
 
 
-def read_as(label: str, scheme: str, known: Iterable[str]) -> str:
-    """The label of a scheme that another resembles, among those known: in other letters, or in another scheme; else O.
+def resembled(label: str, scheme: str, known: Iterable[str]) -> str | None:
+    """The label of a scheme that another resembles: in other letters one of those known, or one of another scheme.
 
     Examples
     --------
-    >>> [read_as(label, "bio", ["B-PER", "I-PER", "O"]) for label in ("b-per", "B_PER", "E-PER", "S-PER", "0")]
-    ['B-PER', 'B-PER', 'I-PER', 'B-PER', 'O']
+    >>> [resembled(label, "bio", ["B-PER", "I-PER", "O"]) for label in ("b-per", "B_PER", "E-PER", "S-PER", "0", "X")]
+    ['B-PER', 'B-PER', 'I-PER', 'B-PER', 'O', None]
     """
     known = dict.fromkeys(known)
-    alike = {_plain(one): one for one in known}
-    if (found := alike.get(_plain(label))) is not None:
+    others = {"o": "O", **{_plain(one): one for one in known}}
+    if (found := others.get(_plain(label))) is not None:
         return found
     prefix, kind = schemes.split(label)
     types = {schemes.split(one)[1] for one in known if one != "O"}
     if prefix in ROLES and kind in types:
         return schemes.join(LETTERS[scheme][ROLES[prefix]], kind)
-    return "O"
+    return None
 
 
 def _plain(label: str) -> str:
-    return label.casefold().replace("_", "-")
+    return "o" if label == "0" else label.casefold().replace("_", "-")
 
 
 def replaced(labels: Sequence[Any], slips: Mapping[Any, str]) -> Sequence[Any]:
@@ -114,15 +115,20 @@ def replaced(labels: Sequence[Any], slips: Mapping[Any, str]) -> Sequence[Any]:
 
 
 def repaired(
-    sequences: Sequence[Sequence[Any]], scheme: str, few: tuple[int, int] = WHOLE, known: Collection[Any] = ()
+    sequences: Sequence[Sequence[Any]],
+    scheme: str,
+    few: tuple[int, int] = WHOLE,
+    known: Collection[Any] = (),
+    alike: bool = False,
 ) -> Repair | None:
     """The sentences whose labels break a scheme, as they are read; None where that changes too many labels.
 
-    ``few`` is `WHOLE` or `LATER`; ``known`` are labels of the scheme beside these.
+    ``few`` is `WHOLE` or `LATER`; ``known`` are labels of the scheme beside these. ``alike``: slips resemble some
+    label.
     """
     counts = Counter(chain.from_iterable(sequences))
     counts.pop(None, None)
-    slips = slips_in(counts, scheme, few[1], known)
+    slips = slips_in(counts, scheme, few[1], known, alike)
     if slips is None:
         return None
     found: dict[int, list[Any]] = {}

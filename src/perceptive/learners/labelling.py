@@ -83,7 +83,7 @@ class Labelling:
         """
         different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
-        y, more = self.encode(self.mended(y, known), known)
+        y, more = self.encode(self.mended(y, known), known, whole)
         said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
         labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
@@ -110,16 +110,18 @@ class Labelling:
 
         ``known`` are the labels within so far.
         """
-        if self.repair == "off":
+        names, few = self.names(list(known)), label_repair.LATER if self.recognised else label_repair.WHOLE
+        stream = self.recognised and not self.settled  # a scheme that few labels tell of
+        if self.repair == "off" or (stream and not any(schemes.split(label)[1] for label in names)):
             return y
         self._reconsider(y, known)
-        scheme, few = self.given or self.scheme, label_repair.LATER if self.recognised else label_repair.WHOLE
+        scheme = self.given or self.scheme
         if scheme is None and self.wanted in schemes.SCHEMES:
             scheme = self.wanted
         if scheme is None and self.wanted == "auto" and not self.recognised and not schemes.recognise(y):
             reading = label_repair.meant(y)
             scheme = None if reading is None else reading.scheme
-        found = None if scheme is None else label_repair.repaired(y, scheme, few, self.names(list(known)))
+        found = None if scheme is None else label_repair.repaired(y, scheme, few, names, stream)
         if scheme is None or found is None or not found.sentences:
             return y
         if self.repair == "error":
@@ -200,7 +202,7 @@ class Labelling:
             _warn(y, label_repair.Reading(self.scheme, {}))
             self.scheme = None  # labels of no scheme have come
 
-    def encode(self, y: list[Any], known: Iterable[Any] = ()) -> tuple[list[Any], Labels]:
+    def encode(self, y: list[Any], known: Iterable[Any] = (), whole: bool = False) -> tuple[list[Any], Labels]:
         """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1.
 
         In sentences with labels that are None the others become choices among the labels ``known`` within, those of
@@ -213,7 +215,7 @@ class Labelling:
             found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
             if found not in ("bio", "iob1"):
                 return y, []
-            self.given, self.scheme, self.recognised = found, "bioes", True
+            self.given, self.scheme, self.recognised, self.settled = found, "bioes", True, whole
         for i, labels in enumerate(y):
             t = schemes.violation(self.given, labels)
             if t is not None:
