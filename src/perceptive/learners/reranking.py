@@ -304,6 +304,7 @@ class RerankingLearner:
     label_column: int | str | None = forwarded("tagger.label_column", "The column of labels in the tagger's files.")
     columns: tuple[str, ...] = forwarded("tagger.columns", "The columns of a token in the tagger's files.")
     n_columns: int | None = forwarded("tagger.n_columns", "The number of columns in the tagger's files.")
+    tokeniser: str = forwarded("tagger.tokeniser", "How texts become tokens.")
     lock: _core.Lock = forwarded("ranker.lock", "The ranker's: it is what learns.")
     parameters: Any = forwarded("ranker.parameters", "The ranker's: rule, hypothesis, …")
     rounds: int = forwarded("ranker.rounds", "Lists played so far.")

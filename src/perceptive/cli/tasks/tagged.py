@@ -195,7 +195,7 @@ def tagged_documents(
 def _with_found(
     options: argparse.Namespace, learner: Any, scheme: str, documents: Sequence[Document]
 ) -> list[Document]:
-    sentences = [bare_sentences(document) for document in documents]
+    sentences = [bare_sentences(document, learner.tokeniser) for document in documents]
     every = list(itertools.chain.from_iterable(sentences))
     rows = [sentence.rows for sentence in every]
     with placed([sentence.place for sentence in every]):
