@@ -75,10 +75,8 @@ def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
         elif not all(unicodedata.category(c) in UNSEEN for c in text[start:end]):
             tokens.append((start, end))
     if tokeniser == "possessive":
-        within = {end for _, end in addresses}
-        tokens = [
-            part for span in tokens for part in ([span] if span[1] in within else _without_possessive(text, span))
-        ]
+        kept = {end for _, end in addresses}
+        tokens = [one for span in tokens for one in ([span] if span[1] in kept else _without_possessive(text, span))]
     return [Token(text[start:end], start) for start, end in tokens]
 
 

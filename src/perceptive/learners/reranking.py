@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 BITS = 20  # of hashed features
-RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "cost": "grade"}  # learns the order where nothing else is said
+RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "pairs": "best", "cost": "grade"}  # where nothing else is said
 OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
@@ -106,6 +106,8 @@ class RerankingLearner:
     ) -> None:
         check_reranking(k, folds, target, structure)
         self.tagger, self.ranker = tagger, ranker
+        if ranker.parameters.pairs == "auto":  # grades count the segments that are wrong: the best is what matters
+            ranker.parameters = replace(ranker.parameters, pairs="best")
         self.k, self.folds, self.target = int(k), int(folds), target
         self.features, self.structure, self.fit_tagger = features, structure, fit_tagger
         self.oracle = math.nan  # F of the best candidates that it learned from
