@@ -185,7 +185,10 @@ CASES = {
         ]
     ),
     "rank-holdout": Case(
-        [*twice("train lists.svm --task rank --pairs best -o m.model --holdout 0.3"), "rank m.model lists-test.svm --json"],
+        [
+            *twice("train lists.svm --task rank --pairs best -o m.model --holdout 0.3"),
+            "rank m.model lists-test.svm --json",
+        ],
         holdout=True,
     ),
     "kernel-rank": Case(ranks("lists.svm", "lists-test.svm", f"{KERNEL} --pairs worst"), exact=False),

@@ -28,6 +28,7 @@ class Slips:
     """Spans that tokens cannot tell as they are: how many, and where the first are."""
 
     misaligned: int = 0
+    without_tokens: int = 0
     overlapping: int = 0
     in_pieces: int = 0
     refused: int = 0  # texts
@@ -45,6 +46,7 @@ class Slips:
         done = "left out" if repair == "off" else "widened to whole tokens"
         counted = (
             (self.misaligned, "spans that do not begin and end where tokens do", done),
+            (self.without_tokens, "spans in which there is no token", "left out"),
             (self.overlapping, "spans that overlap one that begins before them, or is longer", "left out"),
             (self.in_pieces, "spans in several pieces", "left out"),
             (self.refused, 'texts whose "answer" is "reject" or "ignore"', "passed over"),
@@ -150,8 +152,10 @@ def _aligned(document: Document, tokens: Sequence[Token], repair: str, slips: Sl
         begin, end = bisect_right(ends, span.start), bisect_left(starts, span.end)
         if begin >= end or (starts[begin], ends[end - 1]) != span[:2]:
             if repair == "error":
-                _refuse(document, span, "does not begin and end where tokens do; mend it")
-            slips.misaligned += 1
+                nothing = "has no token in it; leave it out"
+                _refuse(document, span, nothing if begin >= end else "does not begin and end where tokens do; mend it")
+            slips.without_tokens += begin >= end
+            slips.misaligned += begin < end
             slips.note(document, span)
             if begin >= end or repair == "off":
                 continue

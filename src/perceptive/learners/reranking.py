@@ -22,6 +22,7 @@ from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
 from perceptive.learners.candidates import (
     BATCH,
+    FEW,
     Candidate,
     CandidateLists,
     Clusters,
@@ -30,6 +31,7 @@ from perceptive.learners.candidates import (
     check_reranking,
     clusters_of,
     describe,
+    few_sentences,
     graded_lists,
 )
 from perceptive.learners.forwarding import forwarded
@@ -114,7 +116,7 @@ class RerankingLearner:
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
     remembers_names = False  # of hashed features, for `inspection.heaviest`
-    description = 2  # how candidates are described; the rankers of the first builds have learned from 1
+    description = 3  # how candidates are described; the rankers of earlier builds have learned from 1 and 2
 
     # ------------------------------------------------------------ learning
 
@@ -172,6 +174,8 @@ class RerankingLearner:
         """Raise where sentences are too few for cross-fitting, or have labels or weights that no tagger takes."""
         if len(y) < self.folds:
             raise ValueError(f"{len(y)} sentences are too few for {self.folds} folds; give more")
+        if len(y) < FEW:
+            warnings.warn(few_sentences(len(y)), stacklevel=2)
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):
             raise ValueError(f"the tagger learns by {rule}, which takes weights 0 and 1 alone; give another tagger")
@@ -205,15 +209,19 @@ class RerankingLearner:
         """Candidates of sentences as lists to learn from; see `graded_lists`."""
         hashing = self.hashing
         how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
-        lists = graded_lists(X, y, proposed, self.target, *self._view, **how)
+        lists = graded_lists(X, y, proposed, self.target, *self._seen(in_segments), **how)
         if hashing is not None and self.remembers_names:
             self.ranker.space.remember(hashing.index)
         return lists
 
     @property
-    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None]:
+    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
         """What the ranker sees of candidates; see `describe`."""
-        return self.features, self.structure, None if self.description == 1 else clusters_of(self.tagger.templates)
+        return self._seen(self.in_segments([[label] for label in self.classes]))
+
+    def _seen(self, in_segments: bool) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
+        clusters = None if self.description == 1 else clusters_of(self.tagger.templates)
+        return self.features, self.structure, clusters, self.description >= 3 and not in_segments
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""

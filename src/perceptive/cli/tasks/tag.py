@@ -18,7 +18,7 @@ from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
-from perceptive.cli.tasks.rows import KEEPS, count
+from perceptive.cli.tasks.rows import KEEPS, count, note_strange
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
 from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
@@ -26,6 +26,7 @@ from perceptive.data.documents import count_texts, joined_labels, parts_of
 from perceptive.data.sentence_files import SentenceFiles, is_answered
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
+from perceptive.features import schemes
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -232,6 +233,9 @@ class Tag:
                 f"spans are scored by their places in the text; {unreachable:,} of {result.there.total():,} do not "
                 "begin and end where tokens do, or overlap others, and cannot be found",
             )
+        met, known = _kinds(y), _kinds([learner.classes])
+        if met and not met & known:
+            note_strange(log, sorted(met), sorted(known))
         counted = count(len(X), Log(), unanswered, tokens=result.tokens)
         text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
         return Evaluation(counted, metrics, details, text, log)
@@ -302,6 +306,13 @@ def _as_tagged(learner: Any, X: list[Any], places: Sequence[Place], hypothesis: 
         found = iter(learner.predict_many([part for some in parts for part in some], hypothesis))
     scheme = learner.given or learner.scheme
     return [joined_labels(list(itertools.islice(found, len(some))), scheme) for some in parts]
+
+
+def _kinds(y: Sequence[Sequence[Any]]) -> set[str]:
+    """What labels say, whatever the scheme: the types of segments, or labels that are none of these."""
+    labels = {label for some in y for label in some if label is not None and label != "O"}
+    in_segments = schemes.nearest([[label] for label in labels]) is not None
+    return {(schemes.split(label)[1] or str(label)) if in_segments else str(label) for label in labels}
 
 
 def _metric(learner: Any) -> str:
