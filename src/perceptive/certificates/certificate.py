@@ -254,8 +254,8 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
         return nothing
-    candidates = []
-    separating = []
+    candidates: list[Certificate] = []
+    separating: list[Certificate] = []
     for name, margins in found.bins():
         separable = len(margins) > 0 and float(margins.lows[0]) > 0
         for bins in (margins, replace(margins, whole=True))[: 1 + separable]:

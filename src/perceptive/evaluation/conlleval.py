@@ -146,7 +146,8 @@ def count_spans(result: Evaluation, truth: Iterable[Span], predicted: Iterable[S
     >>> result.there.total(), result.found.total(), result.right
     (2, 2, Counter({'LOC': 1}))
     """
-    there, found = Counter(map(tuple, truth)), Counter(map(tuple, predicted))
+    there: Counter[Span] = Counter((*span,) for span in truth)
+    found: Counter[Span] = Counter((*span,) for span in predicted)
     for counts, spans in ((result.there, there), (result.found, found), (result.right, there & found)):
         for (_, _, label), n in spans.items():
             counts[label] += n
