@@ -192,9 +192,10 @@ def test_spans_are_scored_by_their_own_offsets(notes):
     perceptive("train", path, "--task", "tag", "-o", model, "--quiet")
     found = json.loads(perceptive("tag", model, path).stdout)["label"]
     done = perceptive("eval", model, path, "--json")
-    metrics = json.loads(done.stdout)["metrics"]
+    told = json.loads(done.stdout)
+    metrics = told["metrics"]
     assert found == [[0, 9, "PER"], [10, 13, "PER"], [19, 23, "LOC"]]  # what is written is what is scored
-    assert (metrics["phrases"], metrics["found"], metrics["correct"], metrics["unreachable"]) == (3, 3, 2, 1)
+    assert (metrics["phrases"], metrics["found"], metrics["correct"], told["unreachable"]) == (3, 3, 2, 1)
     assert "note: spans are scored by their places in the text; 1 of 3 do not begin and end" in done.stderr
     assert "found: 3 phrases; correct: 2." in perceptive("eval", model, path).stdout
     columns = notes / "based.conll"  # files in columns beside it are scored by their tokens

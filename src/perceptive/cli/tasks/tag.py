@@ -226,7 +226,7 @@ class Tag:
             metrics |= {name: n.total() for name, n in counts.items()}
         log = Log()
         if unreachable is not None:
-            metrics["unreachable"] = unreachable
+            details["unreachable"] = unreachable
         if unreachable:
             log.remark(
                 "spans",
