@@ -35,3 +35,12 @@ def test_margins_are_at_most_the_radius_where_little_is_gained_by_more():
             found = LinearClassifier(certify=True, epochs=5, bias=0.0, random_state=seed).fit(table, y).certificate_
             assert found.updates <= found.bound * (1 + 1e-6)
             assert found.margin <= found.radius * (1 + 1e-6) or not found.vacuous or math.isinf(found.margin)
+
+
+def test_a_bound_that_says_little_by_a_margin_that_no_vector_has():
+    X = np.array([[1.0, 1.0], [3.0, 2.0], [2.0, 4.0], [3.0, 4.0], [2.0, 3.0]])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    certificate = LinearClassifier(certify=True).fit(X, [-1, 1, 1, 1, -1]).certificate_
+    assert str(certificate) == "2 updates; the theorem allows 9; only 10 rounds were played."
+    assert certificate.separable
+    assert certificate.margin == math.inf

@@ -27,6 +27,7 @@ from perceptive.data.dataset import Dataset, Problem
 from perceptive.learners.learner import Learner
 
 ROUNDING = 1e-6  # counts are exact, margins are not
+LITTLE = 0.9  # a bound of so many rounds says little
 CLEARLY = 2.0  # how many times as much is allowed by a bound that is clearly worse
 
 
@@ -47,8 +48,8 @@ class Certificate:
     radius : float
         R, the largest ‖δ‖ over the updates.
     margin : float
-        γ, the margin that the witness is credited with; inf where the bound allows a mistake in every round, and no
-        vector has such a margin.
+        γ, the margin that the witness is credited with; inf where the bound allows a mistake in nearly every round, and
+        no vector has such a margin.
     deviation : float
         D: how much the rounds fall short of that margin, in all.
     witness : str
@@ -122,7 +123,7 @@ class Certificate:
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
         separates = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
-        if self.vacuous and self.separable:
+        if self.separable and (self.vacuous or (math.isinf(self.margin) and "Δ" not in self.theorem)):
             clean = f" ({separates}, and R = {self.radius:.4g})" if self.deviation == 0.0 else ""
             return f"{said}; the theorem allows {_count(self.bound)}{clean}; only {self.rounds:,} rounds were played."
         if self.vacuous:
@@ -268,7 +269,7 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     if best.margin > radius * (1 + ROUNDING) and not p.delta:  # which is the margin of no vector
         if clean is not None and clean.bound <= CLEARLY * best.bound:
             return clean
-        if best.vacuous:
+        if best.vacuous or (clean is not None and best.bound >= LITTLE * (best.weighted_rounds or best.rounds)):
             best = replace(best, margin=math.inf, deviation=math.inf)
     return replace(best, separable=clean is not None)
 
