@@ -56,11 +56,14 @@ class PairGroup(Group):
     """What a ranker learns from a list."""
 
     pairs: str = parameter(
-        "best",
-        "learn from the best against the rest, from the pair most in the wrong order, or from all that are",
-        one_of("best", "worst", "all"),
+        "auto",
+        "learn from the best against the rest, from the pair most in the wrong order, or from all that are; auto: the "
+        "best where each list has one, else all",
+        one_of("auto", "best", "worst", "all"),
         doc="Learn from the best candidate against the best of the rest; from the pair that is most in the wrong "
-        "order; or from the mean of all pairs that are in the wrong order.",
+        'order; or from the mean of all pairs that are in the wrong order. "auto" is "best" where every list has one '
+        'best candidate and the others are equal; else "all", with ``cost="grade"`` where there are more than two '
+        "grades. The first data that are learned from decide.",
     )
     cost: str | None = parameter(
         None,

@@ -47,16 +47,18 @@ def _check_delta(p: Any) -> None:
 class _OfLearner:
     """What the parameters of a learner have in common."""
 
+    of_notes: ClassVar[dict[str, Any]] = {"hypothesis": "last"}
+
     @classmethod
     def of_learner(cls, given: dict[str, Any]) -> Self:
-        """Those of a learner, which predicts by its last vector as the notes' L does, unless something else is given.
+        """Those of a learner, which plays and predicts as the notes' L does, unless something else is given.
 
         Examples
         --------
         >>> LinearParameters.of_learner({}).hypothesis, LinearParameters().hypothesis
         ('last', 'averaged')
         """
-        return cls(**{"hypothesis": "last", **given})
+        return cls(**{**cls.of_notes, **given})
 
 
 class _Journal(_OfLearner):
@@ -122,6 +124,7 @@ class KernelParameters(Checked, DualGroup, _OfLearner):
 class RankingParameters(Checked, RankingGroup, _Journal):
     """What a linear ranker is: which pairs it sets right, rule, hypothesis, and the conventions of the game."""
 
+    of_notes: ClassVar[dict[str, Any]] = {"hypothesis": "last", "pairs": "best"}
     # What a problem asks for beside: a constant feature would cancel out in every difference.
     bias: ClassVar[float] = 0.0
     r: ClassVar[float] = 1.0
@@ -136,6 +139,7 @@ class RankingParameters(Checked, RankingGroup, _Journal):
 class KernelRankingParameters(Checked, DualRankingGroup, _OfLearner):
     """What a kernel ranker is: kernel, which pairs it sets right, rule and hypothesis."""
 
+    of_notes: ClassVar[dict[str, Any]] = {"hypothesis": "last", "pairs": "best"}
     # What a dual asks for beside: a constant added to the kernel would cancel out in every difference.
     bias: ClassVar[float] = 0.0
     ties: ClassVar[str] = "mistake"

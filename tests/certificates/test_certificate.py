@@ -70,7 +70,12 @@ def test_sentences_without_a_reason():
     assert str(nothing) == "5 updates in 1,200 rounds; no bound is known for such a run."
     loose = replace(SEPARABLE, bound=1200.0)
     assert loose.vacuous
-    assert str(loose) == "5 updates in 1,200 rounds; no vector that was tried has margin enough to allow fewer."
+    why = f'the vector "last" separates the examples with margin γ = {SEPARABLE.margin:.3g}, and R = 2'
+    assert str(loose) == f"5 updates; the theorem allows 1,200 ({why}); only 1,200 rounds were played."
+    noisy = replace(loose, margin=math.inf, deviation=math.inf)
+    assert str(noisy) == "5 updates; the theorem allows 1,200; only 1,200 rounds were played."
+    none = replace(noisy, separable=False)
+    assert str(none) == "5 updates in 1,200 rounds; no vector that was tried has margin enough to allow fewer."
     several = replace(SEPARABLE, problems=(SEPARABLE, SEPARABLE), bound=math.inf)
     assert str(several) == "5 updates over 2 binary problems, and the theorems allow any number."
 

@@ -180,3 +180,40 @@ def test_labels_that_keep_to_no_scheme_are_told_with_a_cure(notes):
     perceptive("train", path, "--task", "tag", "--template", "word", "--repair", "off", "-o", model, "--quiet")
     done = perceptive("tag", model, path, "--spans", code=2)
     assert "keep to no scheme of segments; train it again with what perceptive convert makes of its" in done.stderr
+
+
+def test_spans_are_scored_by_their_own_offsets(notes):
+    path = notes / "based.jsonl"
+    path.write_text(
+        json.dumps({"text": "Ada-based Bob left Rome.", "label": [[0, 3, "PER"], [10, 13, "PER"], [19, 23, "LOC"]]})
+        + "\n"
+    )
+    model = notes / "based.model"
+    perceptive("train", path, "--task", "tag", "-o", model, "--quiet")
+    found = json.loads(perceptive("tag", model, path).stdout)["label"]
+    done = perceptive("eval", model, path, "--json")
+    told = json.loads(done.stdout)
+    metrics = told["metrics"]
+    assert found == [[0, 9, "PER"], [10, 13, "PER"], [19, 23, "LOC"]]  # what is written is what is scored
+    assert (metrics["phrases"], metrics["found"], metrics["correct"], told["unreachable"]) == (3, 3, 2, 1)
+    assert "note: spans are scored by their places in the text; 1 of 3 do not begin and end" in done.stderr
+    assert "found: 3 phrases; correct: 2." in perceptive("eval", model, path).stdout
+    columns = notes / "based.conll"  # files in columns beside it are scored by their tokens
+    columns.write_text("Bob B-PER\nleft O\n\n")
+    both = json.loads(perceptive("eval", model, path, columns, "--json").stdout)["metrics"]
+    assert (both["phrases"], both["correct"]) == (4, 3)
+
+
+def test_models_of_earlier_builds_keep_their_tokens(notes):
+    from perceptive.data.documents import predict_spans
+    from perceptive.learners import SequenceLearner
+    from perceptive.state import State
+
+    learner = SequenceLearner(template=["word"])
+    learner.learn_many([["Ada", "left"]], [["B-PER", "O"]])
+    state = learner.state()
+    assert state.meta["tokeniser"] == "possessive"
+    assert "Ada" in [one.text for one in predict_spans(learner, "Ada's")]
+    old = SequenceLearner.from_state(State({k: v for k, v in state.meta.items() if k != "tokeniser"}, state.arrays))
+    assert old.tokeniser == old.state().meta["tokeniser"] == "whole"
+    assert "Ada" not in [one.text for one in predict_spans(old, "Ada's")]

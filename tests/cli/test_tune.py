@@ -107,9 +107,9 @@ def test_rankers_are_tuned_by_their_pairs(tmp_path):
     write_lists(tmp_path / "lists.svm")
     done = perceptive("train", "lists.svm", "--task", "rank", "--tune", "-o", "m", "--json", cwd=tmp_path)
     trials = json.loads(done.stdout)["tuning"]
-    assert {trial["choice"]["pairs"] for trial in trials} == {"best", "worst", "all"}
-    assert {"rule": "perceptron", "pairs": "best"} in [trial["choice"] for trial in trials if trial["epochs"] == 10]
+    assert {trial["choice"]["pairs"] for trial in trials} == {"auto", "best", "worst", "all"}
+    assert {"rule": "perceptron", "pairs": "auto"} in [trial["choice"] for trial in trials if trial["epochs"] == 10]
     done = perceptive("train", "lists.svm", "--task", "rank", "--pairs", "all", "--tune", "-o", "m", cwd=tmp_path)
     assert "--pairs" not in done.stderr
     tuned = tune(LinearRanker(epochs=3), [[1.0], [0.0]] * 20, [1, 0] * 20, qid=np.repeat(np.arange(20), 2))
-    assert {trial.choice["pairs"] for trial in tuned.tuning_} == {"best", "worst", "all"}
+    assert {trial.choice["pairs"] for trial in tuned.tuning_} == {"auto", "best", "worst", "all"}

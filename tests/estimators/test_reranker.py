@@ -319,7 +319,7 @@ def test_a_bad_sentence_is_named_before_anything_is_learned(sentences, monkeypat
         Reranker(BASE, folds=3).fit(X, [*y[:bad], ["O"], *y[bad + 1 :]])
     with pytest.warns(UserWarning, match=f"^sentence {bad}, token 1") as caught:
         Reranker(BASE, k=2, folds=3).fit(X, y, fitted=clone(BASE).fit(*(part[:20] for part in sentences)))
-    assert len(caught) == 1
+    assert len([one for one in caught if "few for a reranker" not in str(one.message)]) == 1
 
 
 def test_a_bad_line_is_named(files, capsys):

@@ -71,6 +71,7 @@ DEV = "--patience 2 --prune 0.1"
 PLAIN_TAGS = "--rule perceptron --encoding none"
 OVR = "--multiclass ovr --ignore f5"
 TEXT = "--text --bits 8 --epochs 2 --words 1 --rule perceptron"
+VOTED = "--epochs 3 --bits 6 --hypothesis voted --pairs best"
 KERNEL = "--kernel poly(2) --epochs 3"
 OBJECTS = "--kernel 0.5*spectrum(2)@text+subsequence(2)@text --epochs 3"
 CASES = {
@@ -121,7 +122,7 @@ CASES = {
     ),
     "rank-blocks": Case(
         [
-            "train large-lists.svm --task rank -o m.model --epochs 2 --json",
+            "train large-lists.svm --task rank --pairs best -o m.model --epochs 2 --json",
             "rank m.model lists-test.svm --json",
             "eval m.model large-lists.svm --json",
         ]
@@ -170,21 +171,24 @@ CASES = {
         exact=False,
         holdout=True,
     ),
-    "rank": Case(ranks("lists.svm", "lists-test.svm", "--epochs 3")),
+    "rank": Case(ranks("lists.svm", "lists-test.svm", "--epochs 3 --pairs best")),
     "rank-all-pa1": Case(
         ranks("lists.svm", "lists-test.svm", "--epochs 3 --pairs all --pair-cost grade --rule pa1 --C 0.1")
     ),
-    "rank-json": Case(ranks("lists.jsonl", "lists.jsonl", "--epochs 3 --bits 6 --hypothesis voted --scale none")),
-    "rank-json-scaled": Case(ranks("lists.jsonl", "lists.jsonl", "--epochs 3 --bits 6 --hypothesis voted")),
+    "rank-json": Case(ranks("lists.jsonl", "lists.jsonl", f"{VOTED} --scale none")),
+    "rank-json-scaled": Case(ranks("lists.jsonl", "lists.jsonl", VOTED)),
     "rank-continue": Case(
         [
-            "train lists.svm --task rank -o first.model --epochs 1 --json",
+            "train lists.svm --task rank --pairs best -o first.model --epochs 1 --json",
             *twice("train lists-test.svm --task rank --continue first.model -o m.model --epochs 2"),
             "rank m.model lists-test.svm --json",
         ]
     ),
     "rank-holdout": Case(
-        [*twice("train lists.svm --task rank -o m.model --holdout 0.3"), "rank m.model lists-test.svm --json"],
+        [
+            *twice("train lists.svm --task rank --pairs best -o m.model --holdout 0.3"),
+            "rank m.model lists-test.svm --json",
+        ],
         holdout=True,
     ),
     "kernel-rank": Case(ranks("lists.svm", "lists-test.svm", f"{KERNEL} --pairs worst"), exact=False),
@@ -192,7 +196,10 @@ CASES = {
         ranks("strings.jsonl", "strings-test.jsonl", "--kernel spectrum(2) --epochs 3 --rule pa1"), exact=False
     ),
     "kernel-rank-holdout": Case(
-        [f"train lists.svm --task rank -o m.model {KERNEL} --holdout 0.3 --json", "rank m.model lists-test.svm --json"],
+        [
+            f"train lists.svm --task rank --pairs best -o m.model {KERNEL} --holdout 0.3 --json",
+            "rank m.model lists-test.svm --json",
+        ],
         exact=False,
         holdout=True,
     ),

@@ -175,7 +175,7 @@ def test_rankers_of_the_first_builds_see_what_they_learned_from():
     learner = linear()
     learner.learn_many(X[:30], Y[:30])
     state = learner.state()
-    assert RerankingLearner.from_state(state).description == 2
+    assert RerankingLearner.from_state(state).description == 3
     del state.meta["description"]
     old = RerankingLearner.from_state(state)
     row, _ = old.chosen(X[0])

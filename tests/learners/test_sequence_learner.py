@@ -109,7 +109,7 @@ def test_a_state_is_checked_field_by_field():
             with pytest.raises(ValueError, match=r"\w"):
                 from_state("SequenceLearner", State({**good.meta, name: value}, good.arrays))
     optional = {"settled", "label_column", "n_columns", "first_pass", "temperature", "longest", "tokens", "columns"}
-    optional |= {"numbers"}
+    optional |= {"numbers", "tokeniser"}
     for name in set(good.meta) - optional:
         with pytest.raises(ValueError, match=rf"{name} is missing"):
             from_state("SequenceLearner", State({k: v for k, v in good.meta.items() if k != name}, good.arrays))

@@ -81,7 +81,7 @@ def test_tokens_of_prodigy_are_kept():
         ('{"text": "a", "label": [[0, 1]]}', r"\[0, 1\] is no span; write \[start, end, label\]"),
         ('{"text": "a", "label": [[0, 2, "X"]]}', r"does not lie within the text, which has 1 characters; count code"),
         ('{"text": "a", "label": [[-1, 1, "X"]]}', "does not lie within the text"),
-        ('{"text": "a", "label": [[1, 1, "X"]]}', "does not lie within the text"),
+        ('{"text": "a", "label": [[1, 1, "X"]]}', "is empty"),
         ('{"text": "a", "label": [[0.0, 1, "X"]]}', "has no whole numbers as its ends"),
         ('{"text": "a", "label": [[true, 1, "X"]]}', "has no whole numbers as its ends"),
         ('{"text": "a", "label": [[0, 1, ""]]}', "has no label in one line; name it"),
@@ -105,7 +105,7 @@ def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
     [
         ([(1, 3, "X")], ["B-X", "O", "O"], "spans that do not begin and end where tokens do: 1, widened"),
         ([(0, 4, "X")], ["B-X", "O", "O"], "where tokens do: 1, widened"),
-        ([(3, 4, "X")], ["O", "O", "O"], "where tokens do: 1, widened"),
+        ([(3, 4, "X")], ["O", "O", "O"], "in which there is no token: 1, left out"),
         (
             [(0, 8, "X"), (4, 8, "Y")],
             ["B-X", "I-X", "O"],

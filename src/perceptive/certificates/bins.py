@@ -45,6 +45,7 @@ class Bins:
     lows: Floats  # the smallest margin of each bin, in rising order
     sums: Floats  # 3 or 6 × bins: their number, Σs and Σs²; Σω, Σωs and Σωs² where a theorem weighs the examples
     exact: bool = True  # whether each margin has a bin of its own
+    whole: bool = False  # whether γ is to be the smallest margin, so that no example falls short: all are positive then
 
     @classmethod
     def of(cls, margins: Floats, weights: Floats | None = None) -> Bins:
@@ -82,6 +83,8 @@ class Bins:
         if first == len(self):
             return 0.0
         smallest = float(self.lows[first])
+        if self.whole:
+            return 1.0 / smallest
         if self.exact:
             return _golden_section(f, 1.0 / smallest)
         begin, end = _number(self.lows[[first, -1]]).tolist()

@@ -6,7 +6,9 @@ For any unit vector u and any γ > 0, with d_t = max(0, γ − u·δ_t) over the
 
 where R is the largest ‖δ‖ over the updates made. An example that is played E times counts E times in D. The bound
 holds for every u; we try the normalised last, averaged and best vectors of the run and any that is given, search γ, and
-report the smallest. Other rules have bounds of their own: see `theorems`.
+report the smallest. It may ask for a γ beyond R, which is the margin of no vector: then we report that of a vector
+that separates the examples (D = 0), if it allows about as few; else no margin, where every round may be a mistake.
+Other rules have bounds of their own: see `theorems`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from perceptive.certificates.bins import Bins
 from perceptive.certificates.margins import Collected, Collection
-from perceptive.certificates.theorems import TRIVIAL, Game, theorem_for
+from perceptive.certificates.theorems import TRIVIAL, Game, Theorem, theorem_for
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.learners.learner import Learner
 
 ROUNDING = 1e-6  # counts are exact, margins are not
+LITTLE = 0.9  # a bound of so many rounds says little
+CLEARLY = 2.0  # how many times as much is allowed by a bound that is clearly worse
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class Certificate:
     radius : float
         R, the largest ‖δ‖ over the updates.
     margin : float
-        γ, the margin that the witness is credited with.
+        γ, the margin that the witness is credited with; inf where the bound allows a mistake in nearly every round, and
+        no vector has such a margin.
     deviation : float
         D: how much the rounds fall short of that margin, in all.
     witness : str
@@ -116,10 +122,14 @@ class Certificate:
             return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
+        separates = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
+        if self.separable and (self.vacuous or (math.isinf(self.margin) and "Δ" not in self.theorem)):
+            clean = f" ({separates}, and R = {self.radius:.4g})" if self.deviation == 0.0 else ""
+            return f"{said}; the theorem allows {_count(self.bound)}{clean}; only {self.rounds:,} rounds were played."
         if self.vacuous:
             return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
         if self.separable and self.deviation == 0.0:
-            why = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
+            why = separates
         elif math.isinf(self.margin):
             why = "the id features alone tell the examples apart (γ and D grow without end, and D/γ tends to a limit)"
         else:
@@ -223,7 +233,7 @@ def _certify(learner: Learner, problems: Any, datasets: Iterable[Dataset]) -> Ce
 
 
 def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hypothetical: bool) -> Certificate:
-    """The smallest bound over all witnesses."""
+    """The smallest bound over all witnesses; if that says little, and one separates the examples, its own margin."""
     radius = math.sqrt(found.radius2 if hypothetical and found.radius2 is not None else p.radius2)
     nothing = Certificate(
         mistakes=p.mistakes,
@@ -245,34 +255,55 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
         return nothing
-    candidates = []
+    candidates: list[Certificate] = []
+    separating: list[Certificate] = []
     for name, margins in found.bins():
-        game = Game(
-            problem=p,
-            epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
-            radius=radius,
-            margins=margins,
-            zero_rows=found.zero_rows,
-            copies=copies,
-            start_length=(p.start_length or 0.0) / p.learning_rate,
-            start_along=p.witnesses[name].along / p.learning_rate,
-        )
-        formula, bound, q, deviation = theorem.bound(game)
-        candidates.append(
-            replace(
-                nothing,
-                bound=bound,
-                theorem=formula,
-                margin=1 / q if q else math.inf,
-                deviation=0.0 if deviation * q <= ROUNDING else deviation,
-                witness=name,
-                separable=len(margins) > 0 and float(margins.lows[0]) > 0,
-            )
-        )
+        separable = len(margins) > 0 and float(margins.lows[0]) > 0
+        for bins in (margins, replace(margins, whole=True))[: 1 + separable]:
+            made = _bounded(nothing, p, theorem, name, bins, found, epochs, copies)
+            (separating if bins.whole else candidates).append(replace(made, separable=separable))
     if not candidates:
         return replace(nothing, bound=float(nothing.weighted_rounds or nothing.rounds), theorem=TRIVIAL)
     best = min(candidates, key=lambda c: c.bound)
-    return replace(best, separable=any(c.separable for c in candidates))
+    clean = min(separating, key=lambda c: c.bound, default=None)
+    if best.margin > radius * (1 + ROUNDING) and not p.delta:  # which is the margin of no vector
+        if clean is not None and clean.bound <= CLEARLY * best.bound:
+            return clean
+        if best.vacuous or (clean is not None and best.bound >= LITTLE * (best.weighted_rounds or best.rounds)):
+            best = replace(best, margin=math.inf, deviation=math.inf)
+    return replace(best, separable=clean is not None)
+
+
+def _bounded(
+    nothing: Certificate,
+    p: Problem,
+    theorem: Theorem,
+    name: str,
+    margins: Bins,
+    found: Collected,
+    epochs: int,
+    copies: int,
+) -> Certificate:
+    """What the theorem says under one witness."""
+    game = Game(
+        problem=p,
+        epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
+        radius=nothing.radius,
+        margins=margins,
+        zero_rows=found.zero_rows,
+        copies=copies,
+        start_length=(p.start_length or 0.0) / p.learning_rate,
+        start_along=p.witnesses[name].along / p.learning_rate,
+    )
+    formula, bound, q, deviation = theorem.bound(game)
+    return replace(
+        nothing,
+        bound=bound,
+        theorem=formula,
+        margin=1 / q if q else math.inf,
+        deviation=0.0 if deviation * q <= ROUNDING else deviation,
+        witness=name,
+    )
 
 
 def _add_up(made: list[Certificate]) -> Certificate:

@@ -6,6 +6,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
@@ -127,11 +128,17 @@ def _convert(
 ) -> dict[str, Any]:
     """Repair the labels of sentences, and write them in a scheme; says what was done."""
     from perceptive.data.conversion import ENTITY, as_document, column_lines, repair, universal_lines
+    from perceptive.data.sentence_files import is_answered
     from perceptive.features import schemes
     from perceptive.streams.columns import LAST
 
-    columns = files.columns
-    y = [[label or "_" for label in columns.split(sentence)[1]] for sentence in sentences]
+    columns, found = files.columns, [files.columns.split(sentence)[1] for sentence in sentences]
+    if columns.label == LAST and all(one.universal for one in sentences) and not any(map(is_answered, found)):
+        entities = replace(columns, universal=ENTITY)  # where segments are written
+        marked = [entities.split(sentence)[1] for sentence in sentences]
+        if any(label not in (None, "_") for labels in marked for label in labels):
+            columns, found = entities, marked
+    y = [[label or "_" for label in labels] for labels in found]
     done = repair(y)
     _tell(options, sentences, done)
     labels, after = (y if options.repair == "off" else done.labels), scheme or done.scheme

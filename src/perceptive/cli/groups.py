@@ -46,7 +46,7 @@ class Group:
         """The same options; what they are by default is said otherwise."""
         options = dict(self.options)
         for name, default in defaults.items():
-            help = options[name]["help"].rpartition(" (default")[0]
+            help = options[name]["help"].partition(" (default")[0]
             options[name] = {**options[name], "help": f"{help} (default: {default})"}
         return Group(self.title, options)
 

@@ -205,7 +205,7 @@ COMMANDS = {
                 "perceptive explain spam.model inbox.txt --unlabelled --top 5",
                 "perceptive explain cut.model new.csv --class Ideal",
                 "perceptive explain chunk.model test.conll --json",
-                "head -1 new.csv > one.csv; perceptive explain cut.model one.csv --plot why.png",
+                "head -2 new.csv > one.csv; perceptive explain cut.model one.csv --plot why.png",
             ],
             "examples to explain: files",
         ),

@@ -53,8 +53,9 @@ def given(options: argparse.Namespace, parameters: type, leave_out: Collection[s
 
 
 def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
-    """What was given of the parameters of a new learner; where no hypothesis was, the declared one."""
-    return {"hypothesis": parameters.hypothesis, **given(options, parameters, leave_out)}
+    """What was given of the parameters of a new learner; else what is declared, where learners have it otherwise."""
+    declared = {name: getattr(parameters, name) for name in parameters.of_notes}
+    return {**declared, **given(options, parameters, leave_out)}
 
 
 def as_json(value: Any) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, NamedTuple
 
 from perceptive.errors import Parameter, ParameterError, literal
+from perceptive.evaluation.conlleval import Evaluation, count_spans, evaluate
 from perceptive.features import schemes
 from perceptive.features.sentence_ends import split_sentences
-from perceptive.features.tokens import Token
+from perceptive.features.tokens import TOKENISER, Token, tokenise
 from perceptive.streams.documents import KEYS, Document, Span
 from perceptive.streams.sentence import Place, Sentence
 
@@ -26,6 +28,7 @@ class Slips:
     """Spans that tokens cannot tell as they are: how many, and where the first are."""
 
     misaligned: int = 0
+    without_tokens: int = 0
     overlapping: int = 0
     in_pieces: int = 0
     refused: int = 0  # texts
@@ -43,6 +46,7 @@ class Slips:
         done = "left out" if repair == "off" else "widened to whole tokens"
         counted = (
             (self.misaligned, "spans that do not begin and end where tokens do", done),
+            (self.without_tokens, "spans in which there is no token", "left out"),
             (self.overlapping, "spans that overlap one that begins before them, or is longer", "left out"),
             (self.in_pieces, "spans in several pieces", "left out"),
             (self.refused, 'texts whose "answer" is "reject" or "ignore"', "passed over"),
@@ -78,14 +82,16 @@ def _said(document: Document, span: Span) -> str:
     return f"{place} {said!r} ({span.start}–{span.end}, {span.label})"
 
 
-def tokens_of(document: Document) -> list[list[Token]]:
+def tokens_of(document: Document, tokeniser: str = TOKENISER) -> list[list[Token]]:
     """The tokens of each sentence of a document: its own, or those of the tokeniser."""
-    mine = document.tokens
-    tokens = None if mine is None else [Token(document.text[start:end], start) for start, end in mine]
-    return split_sentences(document.text, tokens)
+    text, mine = document.text, document.tokens
+    tokens = tokenise(text, tokeniser) if mine is None else [Token(text[start:end], start) for start, end in mine]
+    return split_sentences(text, tokens)
 
 
-def sentences_of(document: Document, repair: str = "warn", slips: Slips | None = None) -> list[Sentence]:
+def sentences_of(
+    document: Document, repair: str = "warn", slips: Slips | None = None, tokeniser: str = TOKENISER
+) -> list[Sentence]:
     """The sentences of a document, with labels of BIO that tell its spans; no sentence ends within one.
 
     The labels are None where nothing is said of spans.
@@ -98,6 +104,8 @@ def sentences_of(document: Document, repair: str = "warn", slips: Slips | None =
         that overlaps another is refused, or left out.
     slips : Slips, optional
         Is told of them.
+    tokeniser : str
+        See `perceptive.features.tokens.tokenise`.
 
     Examples
     --------
@@ -105,7 +113,7 @@ def sentences_of(document: Document, repair: str = "warn", slips: Slips | None =
     >>> sentence.rows, sentence.labels
     ([('Ada',), ('left',), ('.',)], ['B-PER', 'O', 'O'])
     """
-    found = tokens_of(document)
+    found = tokens_of(document, tokeniser)
     tokens = [token for some in found for token in some]
     segments = _aligned(document, tokens, repair, Slips() if slips is None else slips)
     labels: list[Any] = [*schemes.write(segments, len(tokens))] if document.answered else [None] * len(tokens)
@@ -123,9 +131,9 @@ def sentences_of(document: Document, repair: str = "warn", slips: Slips | None =
     return sentences
 
 
-def bare_sentences(document: Document) -> list[Sentence]:
+def bare_sentences(document: Document, tokeniser: str = TOKENISER) -> list[Sentence]:
     """The sentences of a document, whatever spans it has."""
-    return [_sentence(document, tokens, None) for tokens in tokens_of(document)]
+    return [_sentence(document, tokens, None) for tokens in tokens_of(document, tokeniser)]
 
 
 def _sentence(
@@ -144,8 +152,10 @@ def _aligned(document: Document, tokens: Sequence[Token], repair: str, slips: Sl
         begin, end = bisect_right(ends, span.start), bisect_left(starts, span.end)
         if begin >= end or (starts[begin], ends[end - 1]) != span[:2]:
             if repair == "error":
-                _refuse(document, span, "does not begin and end where tokens do; mend it")
-            slips.misaligned += 1
+                nothing = "has no token in it; leave it out"
+                _refuse(document, span, nothing if begin >= end else "does not begin and end where tokens do; mend it")
+            slips.without_tokens += begin >= end
+            slips.misaligned += begin < end
             slips.note(document, span)
             if begin >= end or repair == "off":
                 continue
@@ -218,7 +228,42 @@ def predict_spans(learner: Any, text: str, hypothesis: str | None = None) -> lis
     scheme = learner.given or learner.scheme
     if scheme is None:
         raise ValueError("the labels of this tagger do not mark segments; ask predict for labels of tokens")
-    sentences = split_sentences(text)
+    sentences = split_sentences(text, tokenise(text, learner.tokeniser))
     labels = learner.predict_many([list(map(str, sentence)) for sentence in sentences], hypothesis)
     found = [span for some in map(spans_of, sentences, labels, [scheme] * len(labels)) for span in some]
     return [TextSpan(label, start, end, text[start:end]) for start, end, label in found]
+
+
+def count_texts(
+    result: Evaluation, y: Sequence[Any], predicted: Sequence[Any], texts: Sequence[Sentence | None], scheme: str
+) -> int:
+    """Count the spans of texts as the files have them, wherever tokens begin and end, and not the segments of tokens.
+
+    Parameters
+    ----------
+    result : Evaluation
+        Of the labels of tokens; its segments are counted anew.
+    y, predicted : label sequences
+        Those of y in BIO, as `sentences_of` gives them; what was predicted in ``scheme``.
+    texts : sequence of (Sentence or None)
+        What they were read from; None for sentences in columns, whose segments are counted as they are.
+
+    Returns
+    -------
+    How many spans no labels of these tokens could tell.
+    """
+    columns = [i for i, one in enumerate(texts) if one is None]
+    counted = evaluate([y[i] for i in columns], [predicted[i] for i in columns])
+    result.there, result.found, result.right = counted.there, counted.found, counted.right
+    told = [(one, y[i], predicted[i]) for i, one in enumerate(texts) if one is not None]
+    unreachable = 0
+    for _, some in groupby(told, lambda one: id(one[0].document)):
+        true, found = list[Span](), list[Span]()
+        for sentence, labels, guess in some:
+            tokens, document = [token for (token,) in sentence.rows], sentence.document
+            true += spans_of(tokens, labels, "bio")
+            found += spans_of(tokens, guess, scheme)
+        spans = (document.spans if document else None) or ()
+        unreachable += (Counter(spans) - Counter(true)).total()
+        count_spans(result, spans, found)
+    return unreachable

@@ -27,6 +27,8 @@ class ListDataset(Dataset):
     def __init__(self, learner: Any, starts: NDArray[np.int64], grades: Floats, weights: Floats | None) -> None:
         self.learner, self.starts, self.grades, self.weights = learner, starts, grades, weights
         self.gains = gains(grades, starts, learner.parameters.cost)
+        # that auto is not settled means that no candidate is better than another: nothing is learned
+        self.pairs = "best" if learner.parameters.pairs == "auto" else learner.parameters.pairs
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -72,7 +74,7 @@ class ListDataset(Dataset):
         margins = {}
         for name, of_candidates in scores.items():
             out = np.empty(len(self))
-            _core.list_margins(of_candidates, self.starts, self.grades, p.pairs, out)
+            _core.list_margins(of_candidates, self.starts, self.grades, self.pairs, out)
             margins[name] = out[present] if weights is None else out[present] * weights
         # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
         counted = rule in ("pa", "mira") and not p.delta
@@ -103,7 +105,7 @@ class RankedRows(ListDataset):
     def chunks(self, order: Order) -> Iterator[Order]:
         sizes = np.diff(self.starts)[order]
         work = sizes * max(1.0, self.rows.stored / self.rows.n)
-        if self.learner.parameters.pairs == "all" and self.gains is not None:  # every pair is looked at
+        if self.pairs == "all" and self.gains is not None:  # every pair is looked at
             work += sizes * sizes
         block = (np.cumsum(work) - work) // CHUNK
         yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else []
@@ -111,9 +113,7 @@ class RankedRows(ListDataset):
     def play(self, order: Order) -> None:
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
-            learner.vector.learn_lists(
-                self.rows, order, self.starts, self.grades, self.gains, self.weights, learner.parameters.pairs
-            )
+            learner.vector.learn_lists(self.rows, order, self.starts, self.grades, self.gains, self.weights, self.pairs)
 
     def check(self) -> None:
         self.learner.check_growth()
@@ -122,7 +122,7 @@ class RankedRows(ListDataset):
         [problem] = problems
         p, n = self.learner.parameters, len(self)
         shortest, longest, equal = np.empty(n), np.empty(n), np.empty(n, np.int64)
-        _core.list_lengths(self.rows, self.starts, self.grades, p.pairs, p.normalize, shortest, longest, equal)
+        _core.list_lengths(self.rows, self.starts, self.grades, self.pairs, p.normalize, shortest, longest, equal)
         scores = {}
         for name, witness in problem.witnesses.items():
             if math.isfinite(witness.length) and witness.length > 0.0:
@@ -136,6 +136,28 @@ def has_preference(grades: Floats, starts: NDArray[np.int64]) -> NDArray[np.bool
     """Lists in which some candidate is better than another."""
     differ: NDArray[np.bool_] = np.maximum.reduceat(grades, starts[:-1]) > np.minimum.reduceat(grades, starts[:-1])
     return differ
+
+
+def settled_pairs(grades: Floats, starts: NDArray[np.int64]) -> tuple[str, str | None] | None:
+    """What ``pairs="auto"`` is for such lists, and the cost; None where no candidate is better than another.
+
+    Examples
+    --------
+    >>> settled_pairs(np.array([0.0, 1.0, 0.0, 2.0, 0.0]), np.array([0, 3, 5]))
+    ('best', None)
+    >>> [settled_pairs(np.array(grades), np.array([0, 3])) for grades in ([0.0, 1.0, 1.0], [0.0, 1.0, 2.0])]
+    [('all', None), ('all', 'grade')]
+    """
+    differ = has_preference(grades, starts)
+    if not differ.any():
+        return None
+    sizes, first = np.diff(starts), starts[:-1]
+    top, low = np.maximum.reduceat(grades, first), np.minimum.reduceat(grades, first)
+    at_top = np.add.reduceat(grades == np.repeat(top, sizes), first, dtype=np.int64)
+    at_low = np.add.reduceat(grades == np.repeat(low, sizes), first, dtype=np.int64)
+    if ((at_top == 1) & (at_low == sizes - 1))[differ].all():
+        return "best", None
+    return "all", "grade" if len(np.unique(grades[np.repeat(differ, sizes)])) > 2 else None
 
 
 def gains(grades: Floats, starts: NDArray[np.int64], cost: str | None) -> Floats | None:

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from perceptive.data.documents import WRITE_SPANS, Slips, accepted, bare_sentences, sentences_of
 from perceptive.errors import Parameter, ParameterError, literal
+from perceptive.features.tokens import TOKENISER
 from perceptive.streams.blocks import Paths, expand
 from perceptive.streams.brat import is_brat, read_brat
 from perceptive.streams.columns import LAST, Columns
@@ -55,7 +56,8 @@ Labels = list[str | None]  # None where nobody says one
 class Annotated(NamedTuple):
     """Sentences and their labels, where they stand, the columns that they were read from, and perhaps weights.
 
-    ``unanswered`` counts those that nobody has labelled: they are left out.
+    ``unanswered`` counts those that nobody has labelled: they are left out. ``texts``, where they are asked for, has
+    for each sentence of a text what it was read as, with places in the text, and None for one in columns.
     """
 
     X: list[list[Row]]
@@ -64,6 +66,7 @@ class Annotated(NamedTuple):
     columns: Columns
     weights: list[float] | None = None
     unanswered: int = 0
+    texts: Sequence[Sentence | None] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class SentenceFiles:
     weight : str or None
         What their weights are called, if they have any: see `perceptive.streams.sentence.Sentence.weight`. Those of
         which nothing is said weigh 1.
+    tokeniser : str
+        Of texts: see `perceptive.features.tokens.tokenise`.
     """
 
     columns: Columns = Columns()
@@ -90,6 +95,7 @@ class SentenceFiles:
     format: str | None = None
     repair: str = "warn"
     weight: str | None = None
+    tokeniser: str = TOKENISER
 
     def __post_init__(self) -> None:
         if self.format not in (*FORMATS, None):
@@ -134,16 +140,17 @@ class SentenceFiles:
             for some in self.documents(path, live):
                 if labels:
                     true = accepted(some, self.repair, slips)
-                    yield [x for document in true for x in sentences_of(document, self.repair, slips)]
+                    yield [x for document in true for x in sentences_of(document, self.repair, slips, self.tokeniser)]
                 else:
-                    yield [x for document in some for x in bare_sentences(document)]
+                    yield [x for document in some for x in bare_sentences(document, self.tokeniser)]
         slips.tell(self.repair)
 
-    def read(self, paths: Paths, most: int | None = None) -> Annotated:
+    def read(self, paths: Paths, most: int | None = None, keep_texts: bool = False) -> Annotated:
         """All sentences with their labels, or the first so many."""
         X: list[list[Row]] = []
         y: list[Labels] = []
         places: list[Place] = []
+        texts: list[Sentence | None] = []
         weights: list[float | None] = []
         tokens: dict[Row, Row] = {}  # equal rows share their token
         unanswered = 0
@@ -162,6 +169,7 @@ class SentenceFiles:
             X.append(x)
             y.append(labels)
             places.append(sentence.place)
+            texts += [None if sentence.document is None else sentence] if keep_texts else []
             weights += [] if self.weight is None else [sentence.weight(self.weight)]
             if len(X) == most:
                 break
@@ -176,9 +184,9 @@ class SentenceFiles:
                     "{}: no sentence says it; write a comment # NAME = 2 before its tokens, or a key of its record",
                     Parameter("weight", self.weight),
                 )
-            return Annotated(X, y, places, columns, None, unanswered)
+            return Annotated(X, y, places, columns, None, unanswered, texts)
         told = [1.0 if weight is None else weight for weight in weights]
-        return Annotated(X, y, places, columns, told, unanswered)
+        return Annotated(X, y, places, columns, told, unanswered, texts)
 
 
 def without_count(columns: Columns, first: Sequence[Sentence]) -> Columns:

@@ -85,7 +85,7 @@ class RankerMixin(RunMixin[Learner]):
         parameters, _ = self._check_parameters()
         first = not hasattr(self, "learner_")
         learner = self._learner(**parameters) if first else self.learner_
-        if self._learner(**parameters).parameters != learner.parameters:
+        if self._learner(**{**parameters, **_settled(parameters, learner)}).parameters != learner.parameters:
             raise ValueError("parameters have changed since learning began; fit anew, or set them back")
         lists = self._lists(X, y, qid, reset=first)
         if first:
@@ -252,3 +252,11 @@ def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.
     rows = np.concatenate([np.empty(0, np.int64), *(np.arange(starts[t], starts[t + 1]) for t in which)])
     assert lists.grades is not None
     return take(lists.X, rows), lists.grades[rows], lists.sizes[which]
+
+
+def _settled(parameters: dict[str, Any], learner: Any) -> dict[str, Any]:
+    """What the first lists have made of ``pairs="auto"``."""
+    if parameters["pairs"] != "auto":
+        return {}
+    known = learner.parameters
+    return {"pairs": known.pairs, "cost": known.cost if parameters["cost"] is None else parameters["cost"]}

@@ -171,10 +171,10 @@ class Reranker(HistoryMixin, BaseEstimator):
         if self.kernel is None:
             if isinstance(self.ranker, KernelRanker):
                 raise ValueError("a KernelRanker needs a kernel of the candidates; give it as kernel=")
-            return LinearRanker(bits=BITS, **RANKER) if self.ranker is None else clone(self.ranker)
+            return LinearRanker(bits=BITS, **RANKER) if self.ranker is None else _of_best(clone(self.ranker))
         if isinstance(self.ranker, LinearRanker):
             raise ValueError("kernel does not go with a LinearRanker; give a KernelRanker, or none")
-        ranker = KernelRanker(**RANKER) if self.ranker is None else clone(self.ranker)
+        ranker = KernelRanker(**RANKER) if self.ranker is None else _of_best(clone(self.ranker))
         kernel = as_kernel(self.kernel)
         if kernel.one_way:
             raise ValueError(
@@ -286,3 +286,8 @@ class Reranker(HistoryMixin, BaseEstimator):
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
         check_reranking(model.k, model.folds, model.target, model.structure)
         return model._has(tagger, ranker, *learned)
+
+
+def _of_best(ranker: Any) -> Any:
+    """A ranker that learns what is best of the candidates, unless it is told which pairs to learn from."""
+    return ranker.set_params(pairs="best") if ranker.pairs == "auto" else ranker

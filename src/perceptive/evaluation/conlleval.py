@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Tag = tuple[str, str]  # prefix and type
+Span = tuple[int, int, str]  # start, end and label
 OUTSIDE = ("O", "")
 
 
@@ -133,6 +134,23 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     if agreed:
         result.right[a[1]] += 1
     return result
+
+
+def count_spans(result: Evaluation, truth: Iterable[Span], predicted: Iterable[Span]) -> None:
+    """Add to counts what is right of the spans of a text: both ends as they are in it, and the label.
+
+    Examples
+    --------
+    >>> result = Evaluation()
+    >>> count_spans(result, [(0, 3, "PER"), (9, 13, "LOC")], [(0, 5, "PER"), (9, 13, "LOC")])
+    >>> result.there.total(), result.found.total(), result.right
+    (2, 2, Counter({'LOC': 1}))
+    """
+    there: Counter[Span] = Counter((*span,) for span in truth)
+    found: Counter[Span] = Counter((*span,) for span in predicted)
+    for counts, spans in ((result.there, there), (result.found, found), (result.right, there & found)):
+        for (_, _, label), n in spans.items():
+            counts[label] += n
 
 
 def filled(truth: Sequence[Any], predicted: Sequence[Any]) -> list[Any]:

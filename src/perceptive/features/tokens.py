@@ -16,6 +16,9 @@ ADDRESS = re.compile(
 # By the properties of characters: letters with dots between them, and what may stand on both sides of a hyphen.
 ABBREVIATION, OF_WORDS = re.compile(r"[aih][ej]*(?:\.[aih][ej]*)+"), "aihdkt"
 HYPHENS, BETWEEN_DIGITS = "-\u2010\u2011", ":/"
+POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’][sS]\Z")
+TOKENISERS = ("whole", "possessive")  # models of earlier builds: "Ada's" is one token; now: "Ada" and "'s"
+TOKENISER = "possessive"
 UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")  # categories of spaces and of what has no form
 
 Span = tuple[int, int]
@@ -34,13 +37,20 @@ class Token(str):
         return token
 
 
-def tokenise(text: str) -> list[Token]:
+def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
     """The tokens of a text; they are strings, so that a tagger takes them as they are.
 
     They are the words and marks between Unicode's word boundaries (UAX #29), so that no script is cut at its vowel
     signs and accents, and emoji and flags stay whole. Beyond that, these are one token: addresses of pages and of mail;
     words with hyphens; dates and times in digits; abbreviations with their last dot; and letters of scripts without
-    spaces, as far as they go (Thai, Lao, Khmer, Myanmar).
+    spaces, as far as they go (Thai, Lao, Khmer, Myanmar). ``'s`` behind a word is a token of its own, so that a name
+    ends where it does.
+
+    Parameters
+    ----------
+    text : str
+    tokeniser : {"possessive", "whole"}
+        "whole" leaves ``'s`` with its word, as models of earlier builds have learned it.
 
     Examples
     --------
@@ -51,6 +61,8 @@ def tokenise(text: str) -> list[Token]:
     ['e-mail', 'at', 'https://example.org/a?b=c', '.']
     >>> tokens[2].start, tokens[2].end
     (6, 11)
+    >>> tokenise("Ada's cat"), tokenise("Ada's cat", "whole")
+    (['Ada', "'s", 'cat'], ["Ada's", 'cat'])
     """
     kinds = properties(text)
     addresses = [match.span() for match in ADDRESS.finditer(text)]
@@ -62,7 +74,17 @@ def tokenise(text: str) -> list[Token]:
             tokens[-1] = tokens[-1][0], end
         elif not all(unicodedata.category(c) in UNSEEN for c in text[start:end]):
             tokens.append((start, end))
+    if tokeniser == "possessive":
+        kept = {end for _, end in addresses}
+        tokens = [one for span in tokens for one in ([span] if span[1] in kept else _without_possessive(text, span))]
     return [Token(text[start:end], start) for start, end in tokens]
+
+
+def _without_possessive(text: str, span: Span) -> list[Span]:
+    """A token, and ``'s`` behind it as another."""
+    start, end = span
+    found = POSSESSIVE.search(text, start, end)
+    return [span] if found is None or found.start() == start else [(start, found.start()), (found.start(), end)]
 
 
 def _joined(text: str, kinds: str, parts: list[Span], i: int) -> bool:

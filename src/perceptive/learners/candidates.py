@@ -26,6 +26,7 @@ Clusters = Sequence[tuple[int, dict[str, str]]]  # of which column, and the clus
 BATCH = 64  # sentences whose candidates are in memory
 KERNEL_BITS = 18  # fewer than of linear rankers: every comparison of sparse rows walks over the columns
 OUTSIDE = "O"
+FEW = 200  # sentences: rerankers of fewer are often worse than their taggers, those of 250 and more were always better
 NOTHING_TOLD = "no candidate is better than another: the tagger leaves nothing to learn, or k is small"
 
 
@@ -99,6 +100,7 @@ def graded_lists(
     features: Features | None,
     structure: str | Structure | None,
     clusters: Clusters | None = (),
+    of_tokens: bool = False,
     *,
     hashing: HashKernel | None = None,
     only_telling: bool = True,
@@ -117,7 +119,7 @@ def graded_lists(
     rows: Any = []
     for begin in range(0, len(told), BATCH):
         batch = told[begin : begin + BATCH]
-        some = [row for i in batch for row in describe(X[i], proposed[i], features, structure, clusters)]
+        some = [row for i in batch for row in describe(X[i], proposed[i], features, structure, clusters, of_tokens)]
         if hashing is None:
             rows += some
         else:
@@ -167,13 +169,15 @@ def describe(
     features: Features | None,
     structure: str | Structure | None,
     clusters: Clusters | None = (),
+    of_tokens: bool = False,
 ) -> list[Any]:
     """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
 
     What all of them share cancels out, and is left out of the features. The cluster of a word is a column more; with
-    None for ``clusters`` candidates are described as by the first builds, whose rankers have learned so.
+    None for ``clusters`` candidates are described as by the first builds, whose rankers have learned so. ``of_tokens``:
+    labels mark no segments, and each token is described with its label.
     """
-    pieces = [_pieces(labels) for labels, _ in found]
+    pieces = [_tokens(labels) if of_tokens else _pieces(labels) for labels, _ in found]
     shared = set.intersection(*map(set, pieces))
     columns = [_seen(_columns(token), clusters or ()) for token in x]
     made: dict[Any, list[str]] = {}
@@ -253,6 +257,14 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
         structure_of(structure)
 
 
+def few_sentences(n: int) -> str:
+    """What is said of a reranker that learns from few sentences."""
+    return (
+        f"{n} sentences are few for a reranker: of fewer than {FEW} it is often worse than its tagger; compare the two "
+        "on sentences that neither has learned from (perceptive eval, or score), and try larger steps: C=0.1"
+    )
+
+
 def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
     """A labelled sentence as a tree of segments, for kernels of trees.
 
@@ -304,6 +316,11 @@ def _pieces(labels: Sequence[Any]) -> list[Piece]:
             pieces.append((begin, end, kind))
         at = end
     return pieces
+
+
+def _tokens(labels: Sequence[Any]) -> list[Piece]:
+    """The tokens one by one, each of the kind that its label says."""
+    return [(t, t + 1, str(label)) for t, label in enumerate(labels)]
 
 
 def _of_token(columns: list[str], before: str, after: str) -> list[str]:

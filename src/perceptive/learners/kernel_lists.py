@@ -57,7 +57,7 @@ class KernelLists(ListDataset, DualDataset):
         self._made_with: dict[int, tuple[int, ...]] = {}  # which were made in one product: others round otherwise
         self._scores: Floats | None = None  # of all candidates, where these are kept
         p = learner.parameters
-        self._player = _core.ListPlayer(p.rule, p.learning_rate, p.margin, p.C, p.pairs)
+        self._player = _core.ListPlayer(p.rule, p.learning_rate, p.margin, p.C, self.pairs)
         fits = len(X) ** 2 * np.dtype(p.dtype).itemsize <= p.cache_size * 1e6
         if dual is not None and fits and epochs is not None and epochs > 1 and not dual.kernel.vectors:
             self._columns = {}
@@ -229,7 +229,7 @@ class KernelLists(ListDataset, DualDataset):
             begin, end = int(self.starts[t]), int(self.starts[t + 1])
             one, grades = X.take(slice(begin, end)), self.grades[begin:end]
             norms = dual.K.norms(one)
-            least = grades.max() if self.learner.parameters.pairs == "best" else np.nextafter(grades.min(), np.inf)
+            least = grades.max() if self.pairs == "best" else np.nextafter(grades.min(), np.inf)
             better = np.flatnonzero(grades >= least)
             smallest = np.inf
             for part in tiles(len(better), len(grades)):

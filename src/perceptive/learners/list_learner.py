@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.list_dataset import ListDataset
-from perceptive.data.lists import Lists, grades_of, lists_of
+from perceptive.data.list_dataset import ListDataset, settled_pairs
+from perceptive.data.lists import Lists, check_grades, grades_of, lists_of, starts_of
 from perceptive.learners.guarded import Recorded
 from perceptive.learners.learner import is_mistake, learn_all
 
@@ -56,6 +59,21 @@ class ListLearner(Recorded, ABC):
     def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
         """Candidates, grades and sizes, whichever way they are given."""
         return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)
+
+    @contextmanager
+    def settling(self, grades: Any, sizes: Any) -> Iterator[None]:
+        """Let the first lists say what ``pairs="auto"`` is; nothing has changed where something is raised."""
+        before = self.parameters
+        if before.pairs == "auto":
+            checked = check_grades(grades, len(grades))
+            if found := settled_pairs(checked, starts_of(sizes, len(checked))):
+                cost = before.cost if before.cost is not None or before.delta else found[1]
+                self.parameters = replace(before, pairs=found[0], cost=cost)
+        try:
+            yield
+        except BaseException:
+            self.parameters = before
+            raise
 
     # ------------------------------------------------------------ learning
 

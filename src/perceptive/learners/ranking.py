@@ -75,6 +75,10 @@ class RankingLearner(ListLearner, Mixable):
     ) -> RankedRows:
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
+        with self.settling(y, sizes):
+            return self._dataset(X, y, weights, sizes, grow)
+
+    def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, grow: bool) -> RankedRows:
         if not grow:
             with self.lock.learning(), self.lock.exclusive():
                 rows = self.space.whole_rows(X)

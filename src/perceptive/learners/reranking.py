@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from perceptive.features.hashing import HashKernel
 from perceptive.features.label_repair import meant
 from perceptive.learners.candidates import (
     BATCH,
+    FEW,
     Candidate,
     CandidateLists,
     Clusters,
@@ -31,6 +32,7 @@ from perceptive.learners.candidates import (
     check_reranking,
     clusters_of,
     describe,
+    few_sentences,
     graded_lists,
 )
 from perceptive.learners.forwarding import forwarded
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
 BITS = 20  # of hashed features
-RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "cost": "grade"}  # learns the order where nothing else is said
+RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "pairs": "best", "cost": "grade"}  # where nothing else is said
 OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
@@ -107,13 +109,15 @@ class RerankingLearner:
     ) -> None:
         check_reranking(k, folds, target, structure)
         self.tagger, self.ranker = tagger, ranker
+        if ranker.parameters.pairs == "auto":  # grades count the segments that are wrong: the best is what matters
+            ranker.parameters = replace(ranker.parameters, pairs="best")
         self.k, self.folds, self.target = int(k), int(folds), target
         self.features, self.structure, self.fit_tagger = features, structure, fit_tagger
         self.oracle = math.nan  # F of the best candidates that it learned from
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
     remembers_names = False  # of hashed features, for `inspection.heaviest`
-    description = 2  # how candidates are described; the rankers of the first builds have learned from 1
+    description = 3  # how candidates are described; the rankers of earlier builds have learned from 1 and 2
 
     # ------------------------------------------------------------ learning
 
@@ -172,6 +176,8 @@ class RerankingLearner:
         if len(y) < self.folds:
             said = f"{len(y)} sentences are too few for {self.folds} folds; give more, or choose fewer folds"
             raise DataError(f"{said} ({{}})", "folds")
+        if len(y) < FEW:
+            warnings.warn(few_sentences(len(y)), stacklevel=2)
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):
             raise ValueError(f"the tagger learns by {rule}, which takes weights 0 and 1 alone; give another tagger")
@@ -205,15 +211,19 @@ class RerankingLearner:
         """Candidates of sentences as lists to learn from; see `graded_lists`."""
         hashing = self.hashing
         how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
-        lists = graded_lists(X, y, proposed, self.target, *self._view, **how)
+        lists = graded_lists(X, y, proposed, self.target, *self._seen(in_segments), **how)
         if hashing is not None and self.remembers_names:
             self.ranker.space.remember(hashing.index)
         return lists
 
     @property
-    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None]:
+    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
         """What the ranker sees of candidates; see `describe`."""
-        return self.features, self.structure, None if self.description == 1 else clusters_of(self.tagger.templates)
+        return self._seen(self.in_segments([[label] for label in self.classes]))
+
+    def _seen(self, in_segments: bool) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
+        clusters = None if self.description == 1 else clusters_of(self.tagger.templates)
+        return self.features, self.structure, clusters, self.description >= 3 and not in_segments
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
@@ -306,6 +316,7 @@ class RerankingLearner:
     label_column: int | str | None = forwarded("tagger.label_column", "The column of labels in the tagger's files.")
     columns: tuple[str, ...] = forwarded("tagger.columns", "The columns of a token in the tagger's files.")
     n_columns: int | None = forwarded("tagger.n_columns", "The number of columns in the tagger's files.")
+    tokeniser: str = forwarded("tagger.tokeniser", "How texts become tokens.")
     lock: _core.Lock = forwarded("ranker.lock", "The ranker's: it is what learns.")
     parameters: Any = forwarded("ranker.parameters", "The ranker's: rule, hypothesis, …")
     rounds: int = forwarded("ranker.rounds", "Lists played so far.")

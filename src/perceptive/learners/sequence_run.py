@@ -18,6 +18,7 @@ from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
 from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
+from perceptive.features.tokens import TOKENISER
 from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.guarded import NOTHING_LEARNED, Guarded, counter
@@ -58,6 +59,7 @@ class SequenceRun(Guarded):
     index: dict[Any, int]
     labelling: Labelling
     label_column: int | str | None
+    tokeniser: str = TOKENISER  # of texts
     features: Features | None
     tokens: Tokens | None
     _vectors: Vectors

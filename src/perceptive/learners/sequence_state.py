@@ -11,6 +11,7 @@ import numpy as np
 from perceptive.data.token_values import Tokens
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
+from perceptive.features.tokens import TOKENISERS
 from perceptive.learners.named_functions import function_of, name_of
 from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 
@@ -49,6 +50,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         "label_column": learner.label_column,
         "columns": list(learner.columns),
         "n_columns": learner.n_columns,
+        "tokeniser": learner.tokeniser,
         **({"function": {"function": name_of(learner.features)}} if own_function else {}),
         **({} if learner.tokens is None else {"tokens": learner.tokens.kind, "numbers": learner.tokens.numbers}),
         "fingerprint": str(fingerprint),
@@ -79,6 +81,7 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
         raise ValueError("the labels of a scheme must be texts that are not empty")
     learner.columns = tuple(meta.get("columns", ()))
     learner.label_column, learner.n_columns = _columns_from(meta)
+    learner.tokeniser = meta.get("tokeniser", TOKENISERS[0])  # models of earlier builds have no such field
     learner.meet_labels(meta["labels"])
     if len(learner.labels) != len(meta["labels"]):
         raise ValueError("labels are not all different")

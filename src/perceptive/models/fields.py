@@ -17,6 +17,7 @@ from typing import Any
 from perceptive.data.token_values import BOTH, COLUMNS, FEATURES
 from perceptive.declarations import Check, anything, boolean, number, one_of, positive, whole
 from perceptive.features.schemes import SCHEMES
+from perceptive.features.tokens import TOKENISERS
 from perceptive.parameters import (
     KernelParameters,
     KernelRankingParameters,
@@ -290,6 +291,7 @@ SEQUENCE: Record = {
     "label_column": Optional(Chosen(lambda value: text if isinstance(value, str) else Maybe(whole(-MOST_COLUMNS)))),
     "columns": Optional(TEXTS),
     "n_columns": Optional(Maybe(whole(1))),
+    "tokeniser": Optional(one_of(*TOKENISERS)),
     "function": Optional({"function": text}),
     "tokens": Optional(one_of(COLUMNS, FEATURES, BOTH)),
     "numbers": Optional(Maybe(whole(0))),
@@ -308,7 +310,7 @@ RERANKING: Record = {
     "folds": Optional(CANDIDATES),
     "target": Optional(one_of("f1", "exact")),
     "oracle_": Optional(Maybe(any_number)),
-    "description": Optional(one_of(1, 2)),
+    "description": Optional(one_of(1, 2, 3)),
     "features": Optional(Maybe({"function": text})),
     "structure": Optional(Maybe(Chosen(lambda value: {"function": text} if isinstance(value, dict) else text))),
 }

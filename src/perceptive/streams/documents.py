@@ -172,7 +172,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
     else:
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise ValueError(f"{place}: there is no text{_lacking(record)}")
-        key = max((key for key in KEYS if key in record), key=lambda key: record[key] is not None, default=None)
+        key = _key_of(record, place)
         format = KEYS[key] if key else "prodigy" if format == "prodigy" else "doccano"
         document = Document(record["text"], None, path, number, format, key, record=record)
         listed = record[key] if key else [] if record.get("answer") == ACCEPTED else None
@@ -187,6 +187,15 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
             raise ValueError(f"{place}: {_short(listed)} is no list of spans; write [[start, end, label], …]")
         document.spans = [_span(document, one) for one in listed]
     return document
+
+
+def _key_of(record: dict[str, Any], place: str) -> str | None:
+    """The key of a record's spans: the one with some, else one that says that there are none; None if there is none."""
+    told = [key for key in KEYS if key in record]
+    some = [key for key in told if record[key] not in (None, [])]
+    if len(some) > 1:
+        raise ValueError(f"{place}: both {some[0]} and {some[1]} have spans; keep one of them")
+    return max(told, key=lambda key: (key in some, record[key] is not None), default=None)
 
 
 def _lacking(record: Any) -> str:
@@ -220,6 +229,9 @@ def checked(place: str, text: str, start: Any, end: Any, label: Any) -> Span:
     said, n = f"{place}: the span {_short([start, end, label])}", len(text)
     if type(start) is not int or type(end) is not int:
         raise ValueError(f"{said} has no whole numbers as its ends; write [start, end, label]")
+    if 0 <= end <= start <= n:
+        what = "is empty" if start == end else "ends before it begins"
+        raise ValueError(f"{said} {what}; write its start and the place behind its last character, or leave it out")
     if not 0 <= start < end <= n:
         raise ValueError(
             f"{said} does not lie within the text, which has {n:,} characters; count code points from 0, neither bytes "

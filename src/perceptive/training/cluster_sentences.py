@@ -102,7 +102,7 @@ def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
     check_version(asked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        X, y, places, columns, _, unanswered = files.read(path)
+        X, y, places, columns, _, unanswered, _ = files.read(path)
     return Part(X, y, None, path, places, columns, [str(one.message) for one in caught], unanswered)
 
 

@@ -198,6 +198,8 @@ class ClusterSource(ShardSource):
                 for one in facts:
                     learner.space.meet_columns(one.met)
                 self.kind.dataset(learner, tiny)
+        if getattr(learner.parameters, "pairs", None) == "auto":  # the first list has no preference, and workers agree
+            learner.parameters = replace(learner.parameters, pairs="all")
         for label in self.labels or []:
             if hasattr(learner, "classes") and label not in learner.index:
                 learner.meet_class(label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from perceptive.cli.tasks.rows import (
     OfRows,
     count,
     known_rows,
+    note_strange,
     open_stream,
     refuse_changes,
     stream_for,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
-SOME = 5  # labels that a note names
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
 OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
@@ -182,8 +182,7 @@ class Classify(OfRows):
                 check_answers(learner.space.format, opened.files, opened.log, 0, goes_on=True)
             raise ValueError(NO_EXAMPLES)
         if confusion.counts[: len(index)].sum() == 0:
-            said = f"no label of the data is known: they have {_some(strange)}, the model has {_some(index)}"
-            opened.log.remark("labels", said)
+            note_strange(opened.log, strange, index)
         area = auc(np.concatenate(positive), np.concatenate(margins)) if margins else math.nan
         metrics = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
         metrics |= {"auc": area, "log_loss": log_loss.mean}
@@ -317,11 +316,6 @@ def weights_of(tops: dict[Any, Any], hashed: bool = False) -> tuple[dict[str, An
     if hashed and any(f.name is None for top in tops.values() for f in top):
         parts.append("# is the column of hashed features; train with --invert-hash to see their names")
     return {"weights": told}, "\n\n".join(parts)
-
-
-def _some(labels: Iterable[Any]) -> str:
-    first = list(islice(labels, SOME + 1))
-    return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
 
 
 def _called(feature: Any) -> str:

@@ -130,10 +130,8 @@ class Rank(OfRows):
         skipped = opened.log.skipped
         rows: list[tuple[str, Any]] = [("lists", f"{lists:,}")]
         rows += [(name, f"{n:,}") for name, n in (("without answer", unanswered), ("skipped", skipped)) if n]
-        why = "not defined: no list has a candidate that is better than another"
-        if any((part < 0).any() for part in grades):
-            why = "not defined for negative grades; add a number to all of them, so that the lowest is 0"
-        rows += [(SHOWN[name], why if n is None else f"{n:.4f}") for name, n in metrics.items()]
+        for name, n in metrics.items():
+            rows.append((SHOWN[name], _undefined(name, told[0], counted) if n is None else f"{n:.4f}"))
         counts = count(lists, opened.log, unanswered, candidates=int(starts[-1]))
         return Evaluation(counts, metrics, {}, pairs(rows), opened.log)
 
@@ -190,6 +188,16 @@ def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:
             yield n, lists
 
     return opened._replace(parts=parts())
+
+
+def _undefined(name: str, grades: Scores, counted: int) -> str:
+    """Why a metric is not defined."""
+    if name == "map" and counted:
+        which = "every grade is above 0" if (grades > 0).all() else "no list has grades above 0 and others"
+        return f"not defined: {which}; candidates with grades above 0 are the relevant ones"
+    if (grades < 0).any():
+        return "not defined for negative grades; add a number to all of them, so that the lowest is 0"
+    return "not defined: no list has a candidate that is better than another"
 
 
 def _lines(part: Any, scores: Scores, options: argparse.Namespace) -> bytes:

@@ -42,7 +42,7 @@ class Rerank(Tag):
         files, paths = files_of(options, base), expand(options.data)
         if options.cluster:
             return self._ranked_on_cluster(options, training, learner, base, files)
-        X, y, places, _, weights, unanswered = read(options.data, files)
+        X, y, places, _, weights, unanswered, _ = read(options.data, files)
         learner = self._begun_with(options, learner, base, len(X))
         with located(places):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from perceptive import _core, streams
@@ -27,6 +28,7 @@ from perceptive.streams.tables import names_in
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
+SOME = 5  # labels that a note names
 KEEPS = "keeps the parameters that it was trained with"
 MOST_NAMES = 10  # of columns in a message
 NOTHING = "{}: this model has learned nothing; train it first"
@@ -228,3 +230,14 @@ def known_rows(examples: Examples, width: int) -> _core.Rows:
 
 def count(examples: int, log: Log, unanswered: int, **more: int) -> dict[str, int]:
     return {"examples": examples, "skipped": log.skipped, "unanswered": unanswered, **more}
+
+
+def note_strange(log: Log, met: Iterable[Any], known: Iterable[Any]) -> None:
+    """Note that no label of the data is one of the model's."""
+    log.remark("labels", f"no label of the data is known: they have {_some(met)}, the model has {_some(known)}")
+
+
+def _some(labels: Iterable[Any]) -> str:
+    """The first few labels."""
+    first = list(islice(labels, SOME + 1))
+    return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")

@@ -15,6 +15,7 @@ from perceptive.data.conversion import ENTITY
 from perceptive.data.documents import bare_sentences
 from perceptive.data.sentence_files import Annotated, SentenceFiles, check_answered
 from perceptive.errors import ExampleError, ExampleWarning, UsageError
+from perceptive.features.tokens import TOKENISER
 from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN, expand
 from perceptive.streams.columns import LAST, Columns
@@ -43,13 +44,13 @@ def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
         raise UsageError(f"--input-encoding: {error}") from None
     format = "raw" if getattr(options, "raw", False) else options.format
     repair, weight = getattr(options, "repair", None) or "warn", getattr(options, "weight", None)
-    return SentenceFiles(columns, encoding, format, repair, weight)
+    return SentenceFiles(columns, encoding, format, repair, weight, TOKENISER if learner is None else learner.tokeniser)
 
 
-def read(paths: list[str], files: SentenceFiles) -> Annotated:
+def read(paths: list[str], files: SentenceFiles, keep_texts: bool = False) -> Annotated:
     """The sentences of files, their labels, and where they stand."""
     with located([]):
-        found = files.read(paths)
+        found = files.read(paths, keep_texts=keep_texts)
     check_answered(found.y, found.columns, found.unanswered)
     if not found.X:
         raise ValueError(f"{', '.join(paths)}: there are no sentences; check the files")
@@ -68,7 +69,7 @@ def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
 def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence]]:
     """The sentences of files, or of a text, some at a time; of standard input as they come."""
     if getattr(options, "text", None) is not None:
-        if sentences := bare_sentences(Document(options.text, path="--text", format="raw")):
+        if sentences := bare_sentences(Document(options.text, path="--text", format="raw"), learner.tokeniser):
             yield sentences
         return
     for path in expand(options.data):

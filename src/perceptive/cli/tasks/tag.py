@@ -19,14 +19,15 @@ from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
-from perceptive.cli.tasks.rows import KEEPS, count
+from perceptive.cli.tasks.rows import KEEPS, count, note_strange
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
 from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
-from perceptive.data.documents import joined_labels, parts_of
+from perceptive.data.documents import count_texts, joined_labels, parts_of
 from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered, without_count
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
+from perceptive.features import schemes
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
@@ -74,7 +75,7 @@ class Tag:
         files = files_of(options, learner)
         if options.cluster:
             return self._on_cluster(options, training, learner, files, resumed)
-        X, y, places, columns, weights, unanswered = self._sentences(options, learner)
+        X, y, places, columns, weights, unanswered, _ = self._sentences(options, learner)
         counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)))
         if options.dev:
             X_held, y_held, held_places, *_ = read([options.dev], replace(files, weight=None))
@@ -230,9 +231,12 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, *_, unanswered = read(options.data, files_of(options, learner))
+        X, y, places, *_, unanswered, texts = read(options.data, files_of(options, learner), keep_texts=True)
         predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
+        scheme, unreachable = learner.given or learner.scheme, None
+        if scheme is not None and any(texts):
+            unreachable = count_texts(result, y, predicted, texts, scheme)
         segments = not isinstance(result, TagEvaluation)
         counts = {"phrases" if segments else "tokens": result.there, "found": result.found, "correct": result.right}
         kinds = {
@@ -248,12 +252,24 @@ class Tag:
         else:
             metrics |= dict(zip(names, result.measures(), strict=True))
             metrics |= {name: n.total() for name, n in counts.items()}
+        log = Log()
+        if unreachable is not None:
+            details["unreachable"] = unreachable
+        if unreachable:
+            log.remark(
+                "spans",
+                f"spans are scored by their places in the text; {unreachable:,} of {result.there.total():,} do not "
+                "begin and end where tokens do, or overlap others, and cannot be found",
+            )
+        met, known = _kinds(y), _kinds([learner.classes])
+        if met and not met & known:
+            note_strange(log, sorted(met), sorted(known))
         counted = count(len(X), Log(), unanswered, tokens=result.tokens)
         text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
-        return Evaluation(counted, metrics, details, text, Log())
+        return Evaluation(counted, metrics, details, text, log)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        X, y, places, _, weights, _ = read(options.data, files_of(options, learner))
+        X, y, places, _, weights, *_ = read(options.data, files_of(options, learner))
 
         def parts() -> Iterator[tuple[int, Dataset]]:
             with located(places):
@@ -318,6 +334,13 @@ def _as_tagged(learner: Any, X: list[Any], places: Sequence[Place], hypothesis: 
         found = iter(learner.predict_many([part for some in parts for part in some], hypothesis))
     scheme = learner.given or learner.scheme
     return [joined_labels(list(itertools.islice(found, len(some))), scheme) for some in parts]
+
+
+def _kinds(y: Sequence[Sequence[Any]]) -> set[str]:
+    """What labels say, whatever the scheme: the types of segments, or labels that are none of these."""
+    labels = {label for some in y for label in some if label is not None and label != "O"}
+    in_segments = bool(schemes.possible(labels))
+    return {(schemes.split(label)[1] or str(label)) if in_segments else str(label) for label in labels}
 
 
 def _metric(learner: Any) -> str:

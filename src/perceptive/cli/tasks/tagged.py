@@ -54,7 +54,8 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
                 else:
                     rows = _columns(sentence, labels, sure, separator)
                 # the mark of a document gets a label, as tokens do
-                others = [(t, f"{one}{separator}O" if begins_document(one) else one) for t, one in sentence.others]
+                mark = separator.join(["", "O", *["1" if name == "probability" else "inf" for name in sure]])
+                others = [(t, one + mark if begins_document(one) else one) for t, one in sentence.others]
                 yield head + "".join(row + "\n" for row in with_others(others, rows)) + "\n"
 
 
@@ -195,7 +196,7 @@ def tagged_documents(
 def _with_found(
     options: argparse.Namespace, learner: Any, scheme: str, documents: Sequence[Document]
 ) -> list[Document]:
-    sentences = [bare_sentences(document) for document in documents]
+    sentences = [bare_sentences(document, learner.tokeniser) for document in documents]
     every = list(itertools.chain.from_iterable(sentences))
     rows = [sentence.rows for sentence in every]
     with placed([sentence.place for sentence in every]):

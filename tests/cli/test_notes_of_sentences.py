@@ -1,0 +1,60 @@
+"""What is said of sentences and lists that a model, or a metric, cannot make much of."""
+
+import json
+
+import pytest
+
+from command_line import perceptive
+from perceptive.data.documents import Slips, sentences_of
+from perceptive.streams.documents import Document, Span, parse
+
+
+def test_labels_of_spans_survive_columns_of_universal_dependencies(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "Ada met Bob.", "label": [[0, 3, "PER"], [8, 11, "PER"]]}\n')
+    perceptive("convert", tmp_path / "a.jsonl", tmp_path / "a.conllu")
+    perceptive("convert", tmp_path / "a.conllu", tmp_path / "a.conll")
+    assert (tmp_path / "a.conll").read_text().split() == ["Ada", "B-PER", "met", "O", "Bob", "B-PER", ".", "O"]
+
+
+def test_labels_that_the_tagger_does_not_know_are_told(tmp_path):
+    (tmp_path / "pos.conll").write_text("the DT\ndog NN\n\na DT\ncat NN\n")
+    (tmp_path / "other.conll").write_text("the DET\ndog NOUN\n")
+    (tmp_path / "ner.conll").write_text("Ada B-PER\nleft O\n")
+    perceptive("train", tmp_path / "pos.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet")
+    done = perceptive("eval", tmp_path / "m", tmp_path / "other.conll")
+    assert "note: no label of the data is known: they have 'DET', 'NOUN', the model has 'DT', 'NN'" in done.stderr
+    assert "they have 'PER'" in perceptive("eval", tmp_path / "m", tmp_path / "ner.conll").stderr
+    assert "note" not in perceptive("eval", tmp_path / "m", tmp_path / "pos.conll").stderr
+
+
+def test_why_mean_average_precision_is_not_defined(tmp_path):
+    (tmp_path / "a.svm").write_text("5 qid:1 1:1\n1 qid:1 2:1\n")
+    perceptive("train", tmp_path / "a.svm", "--task", "rank", "-o", tmp_path / "m", "--quiet")
+    shown = perceptive("eval", tmp_path / "m", tmp_path / "a.svm").stdout
+    assert "MAP      not defined: every grade is above 0; candidates with grades above 0 are the relevant ones" in shown
+
+
+def test_spans_that_are_none_are_called_so():
+    slips = Slips()
+    sentences_of(Document("Ada  left", [Span(3, 5, "PER")]), slips=slips)
+    with pytest.warns(UserWarning, match="spans in which there is no token: 1, left out"):
+        slips.tell("warn")
+    for ends, said in (((0, 0), "is empty"), ((3, 0), "ends before it begins"), ((0, 30), "does not lie within")):
+        with pytest.raises(ValueError, match=said):
+            parse(json.dumps({"text": "Ada left", "label": [[*ends, "PER"]]}), "a", 1)
+
+
+def test_spans_under_two_keys():
+    found = parse('{"text": "Ada left", "label": [], "entities": [[0, 3, "PER"]]}', "a", 1)
+    assert (found.key, found.spans) == ("entities", [Span(0, 3, "PER")])
+    with pytest.raises(ValueError, match="a:1: both label and entities have spans; keep one of them"):
+        parse('{"text": "Ada", "label": [[0, 3, "A"]], "entities": [[0, 3, "B"]]}', "a", 1)
+
+
+def test_marks_of_documents_have_as_many_columns_as_tokens(tmp_path):
+    lines = ["-DOCSTART- O\n\n", *[f"{name} B-PER\nleft O\n\n" for name in ("Ada", "Bob", "Eve", "Dan") * 5]]
+    (tmp_path / "a.conll").write_text("".join(lines))
+    perceptive("train", tmp_path / "a.conll", "--task", "tag", "--holdout", "0.2", "-o", tmp_path / "m", "--quiet")
+    for more in (["--proba"], ["--margin"], ["--proba", "--margin"]):
+        shown = perceptive("tag", tmp_path / "m", tmp_path / "a.conll", *more).stdout
+        assert len({len(line.split()) for line in shown.splitlines() if line}) == 1
