@@ -338,7 +338,7 @@ def _what_else(start: bytes, size: int) -> str:
         seems = "a safetensors file of another program, or a damaged one"
     else:
         seems = "something else, or cut short"
-    return f"not a perceptive model file but {seems}; give a file that perceptive saved"
+    return f"not a perceptive model file but {seems}; give a model saved by perceptive"
 
 
 def _plain(value: Json) -> Any:

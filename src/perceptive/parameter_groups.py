@@ -78,7 +78,7 @@ class PairGroup(Group):
 class HypothesisGroup(Group):
     """What predicts."""
 
-    hypothesis: str = parameter("averaged", "what of v₀, v₁, … predicts", one_of(*roles.hypotheses("joint", "linear")))
+    hypothesis: str = parameter("averaged", "which of v₀, v₁, … predicts", one_of(*roles.hypotheses("joint", "linear")))
 
 
 class JournalGroup(Group):
@@ -86,12 +86,12 @@ class JournalGroup(Group):
 
     keep: str | None = parameter(
         None,
-        "'all' keeps the journal, so that every hypothesis is at hand",
+        "'all' keeps the journal of updates, so that every hypothesis is available",
         one_of(None, "all"),
         doc='"all" keeps the journal of updates, so that every hypothesis is at hand after one run. Implied by best, '
         "voted and random.",
     )
-    max_voters: int | None = parameter(None, "how many of the longest survivors the journal keeps", whole(1, "all"))
+    max_voters: int | None = parameter(None, "how many of the longest-lived vectors the journal keeps", whole(1, "all"))
 
 
 class AverageGroup(Group):
@@ -105,7 +105,7 @@ class ClassGroup(Group):
 
     multiclass: str = parameter("joint", "how more than two classes are learned", one_of(*roles.multiclass("linear")))
     bias: float | str = parameter(1.0, "value of the constant feature; 0 for none", squarable)
-    ties: str = parameter("mistake", "a score of 0 is a mistake, or predicts +1", one_of("mistake", "positive"))
+    ties: str = parameter("mistake", "treat a score of 0 as a mistake, or as +1", one_of("mistake", "positive"))
 
 
 class VectorGroup(Group):
@@ -145,7 +145,7 @@ class KernelGroup(Group):
     )
     cache_size: float = parameter(
         200.0,
-        "megabytes for kernel values of strings, trees and functions that later epochs use again; the rest is "
+        "megabytes of kernel values of strings, trees and functions to keep for later epochs; the rest is "
         "computed anew",
         not_negative,
     )
@@ -177,7 +177,7 @@ class TemplateGroup(Group):
         "by the look of tokens and labels.",
         kind="str, path, list of str or of templates, or callable",
     )
-    min_count: int = parameter(1, "features seen less often in `fit` are left out", whole(1))
+    min_count: int = parameter(1, "leave out features seen less often in training", whole(1))
 
 
 class DecodingGroup(Group):
@@ -191,14 +191,14 @@ class DecodingGroup(Group):
     )
     repair: str = parameter(
         "warn",
-        "labels that break their scheme in a few places: read as conlleval reads them, with a warning; or refused",
+        "labels that break their scheme in a few places: read them as conlleval does and warn, refuse, or leave them",
         one_of("warn", "error", "off"),
         doc='What to do with labels that break their scheme in a few places: "warn" reads them as conlleval does and '
         'says so, "error" refuses them. "off" takes them as they are, and predictions then keep to no scheme.',
     )
     encoding: str | None = parameter(
         None,
-        "'bioes': within, ends and single tokens have labels of their own; BIO or IOB1 go in and come out",
+        "'bioes': internally, segment ends and one-token segments have their own labels; BIO or IOB1 go in and out",
         one_of(None, "bioes", "none"),
         doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
         "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
@@ -219,7 +219,7 @@ class DecodingGroup(Group):
     )
     max_segment: int | None = parameter(
         None,
-        "tokens of the longest segment",
+        "length of the longest segment in tokens",
         whole(1, "that of the training data", maximum=65535),
         doc="Tokens of the longest segment; None: that of the data learned from so far.",
     )
@@ -234,10 +234,10 @@ class SeedGroup(Group):
 class TrainingGroup(Group):
     """How the examples are played."""
 
-    epochs: int = parameter(10, "epochs at most; an epoch without an update ends the training", whole(1))
+    epochs: int = parameter(10, "maximum number of epochs; an epoch without an update ends the training", whole(1))
     tol: float = parameter(
         0.0,
-        "stop when, of ten or more epochs, the latter half made mistakes on at most this part of examples; 0: never",
+        "after ten or more epochs, stop if the later half made mistakes on at most this part of examples; 0: never",
         number("in [0, 1)", lambda value: 0 <= value < 1),
     )
     shuffle: bool = parameter(True, "play each epoch in a new random order", boolean)
@@ -247,10 +247,10 @@ class TrainingGroup(Group):
         number("in [0, 1)", lambda value: 0 <= value < 1),
         doc="Part of the data held out for early stopping; 0 for none.",
     )
-    patience: int = parameter(3, "epochs with a held-out score below the best before stopping", whole(1))
+    patience: int = parameter(3, "stop after this many epochs with a held-out score below the best", whole(1))
     shards: int = parameter(
         1,
-        "parts that learn apart, at the same time, and are mixed after each epoch; 1: serial learning",
+        "number of parts that learn in parallel and are mixed after each epoch; 1: serial learning",
         whole(1),
         doc="Parts of the examples that learn apart, at the same time, and are mixed after each epoch (iterative "
         "parameter mixing, McDonald, Hall & Mann 2010). 1: serial learning.",
@@ -295,7 +295,7 @@ class ClassWeightGroup(Group):
 class EstimatorGroup(ClassWeightGroup, ProbabilityGroup, CertifyGroup):
     """What the linear estimator knows beside its learner."""
 
-    warm_start: bool = parameter(False, "let `fit` start from the weights that are there", boolean)
+    warm_start: bool = parameter(False, "let `fit` start from the existing weights", boolean)
 
 
 # ---------------------------------------------------------------- tasks: what differs
@@ -372,10 +372,10 @@ class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, Dec
         doc='"hamming": a wrong sequence must lose by the number of its wrong labels, and the competitor is sought '
         'under score + cost; None: by 1. "auto" is None for the perceptron, else "hamming".',
     )
-    k: int = parameter(5, "mira: competitors at once", whole(1))
+    k: int = parameter(5, "mira: number of competitors per update", whole(1))
     batch: int = parameter(
         1,
-        "sentences that the same weights answer, in several threads, before they are learned from",
+        "number of sentences decoded by the same weights, in several threads, before learning from them",
         whole(1),
         doc="Sentences that the same weights answer, in several threads, before they are learned from together (Zhao & "
         "Huang 2013).",

@@ -75,7 +75,7 @@ def test_sentences_without_a_reason():
     noisy = replace(loose, margin=math.inf, deviation=math.inf)
     assert str(noisy) == "5 updates; the theorem allows 1,200; only 1,200 rounds were played."
     none = replace(noisy, separable=False)
-    assert str(none) == "5 updates in 1,200 rounds; no vector that was tried has margin enough to allow fewer."
+    assert str(none) == "5 updates in 1,200 rounds; no vector tried gives a bound below the number of rounds."
     several = replace(SEPARABLE, problems=(SEPARABLE, SEPARABLE), bound=math.inf)
     assert str(several) == "5 updates over 2 binary problems, and the theorems allow any number."
 

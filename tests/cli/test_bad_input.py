@@ -76,7 +76,7 @@ def test_messages_that_name_the_cure(data, tmp_path):
     assert "is a folder" in perceptive("train", data / "train.svm", "-o", data, code=1).stderr
     (tmp_path / "t.csv").write_text("age,job\n1,a\n2,b\n")
     done = perceptive("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--label", "nope", code=2)
-    assert "there is no column 'nope' for the label but 'age', 'job'" in done.stderr
+    assert "there is no column 'nope' for the label; there are 'age', 'job'" in done.stderr
     (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf" + b"0\tred apple\n1\tblue plum\n" * 3)
     perceptive("train", tmp_path / "t.txt", "--text", "--classes", "0,1", "-o", tmp_path / "m", "--quiet")
     assert load_learner(tmp_path / "m").classes == ["0", "1"]

@@ -15,9 +15,9 @@ from command_line import perceptive
 @pytest.mark.parametrize(
     ("name", "text", "options", "said"),
     [
-        ("a.tsv", "label\ttext\npos\tgood\nneg\tbad\n", ["--text"], "a.tsv: the first line looks like a header, and"),
+        ("a.tsv", "label\ttext\npos\tgood\nneg\tbad\n", ["--text"], "a.tsv: the first line looks like a header, but"),
         ("a.csv", "x;y\n1,5;a\n-2,25;b\n", ["--label", "y"],
-         "a.csv: the numbers of column 'x' have a comma for a point, such as 1,5, and are read as words; write them"),
+         "a.csv: the numbers of column 'x' have a decimal comma, such as 1,5, and are read as words; write them"),
         ("a.csv", "x,y\n" + "".join(f"{i % 7},{i}.0\n" for i in range(40)), ["--label", "y"],
          "this looks like regression: the labels of 40 examples are 40 different numbers; name the column of the cl"),
         ("a.tsv", "".join(f"text number {i}\tpos\n" for i in range(40)), ["--text"],
@@ -49,7 +49,7 @@ def test_what_is_not_odd_passes_in_silence(name, text, options, tmp_path):
 def test_a_table_without_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("1.5,2,a\n2.5,3,b\n")
     done = perceptive("train", "a.csv", "-o", "m", cwd=tmp_path, code=2)
-    assert "but '1.5', '2', 'a' (the first line must name the columns); say which with --label" in done.stderr
+    assert "there are '1.5', '2', 'a' (the first line must name the columns); say which with --label" in done.stderr
 
 
 @pytest.mark.parametrize("weights", ["malign=2", "benign=1,malign=2"])
@@ -63,7 +63,7 @@ def test_a_weight_of_no_class_is_refused(weights, tmp_path):
 def test_json_lines_without_the_label(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"x": 1, "kind": "a"}\n{"x": 2, "kind": "b"}\n')
     done = perceptive("train", "a.jsonl", "-o", "m", cwd=tmp_path, code=2)
-    assert "there is no key 'label' for the label but 'x', 'kind'; say which with --label" in done.stderr
+    assert "there is no key 'label' for the label; there are 'x', 'kind'; say which with --label" in done.stderr
 
 
 def zipped(text):
@@ -101,7 +101,7 @@ def test_so_is_parquet_whatever_its_name_says(tmp_path):
         ('n,label\n"1,234",a\n"12,345",b\n',
          "a.csv: the numbers of column 'n' have a comma, such as 1,234, and are read as words; write thousands "),
         ("desc,label\n" + "".join(f"the text of number {i},{'ab'[i % 2]}\n" for i in range(20)),
-         "a.csv: column 'desc' has a different text in nearly every row, which is read as one word; read it as text "),
+         "a.csv: column 'desc' has a different text in nearly every row, each read as one category; read it as text "),
     ],
 )  # fmt: skip
 def test_columns_that_are_misread(text, said, tmp_path):
@@ -121,7 +121,7 @@ def test_files_with_other_columns(tmp_path):
 def test_tables_that_are_followed_are_not_scaled(tmp_path):
     table = "x,label\n1,a\n2,b\n"
     common = ["train", "--follow", "-", "--format", "csv", "-o", tmp_path / "m", "--quiet"]
-    told = "note: numbers are learned as they come, since columns would have to be measured before; to have them scaled"
+    told = "note: numbers are not scaled, since that needs a pass over the data first; to scale them"
     assert told in perceptive(*common, input=table).stderr
     assert told not in perceptive(*common, "--scale", "none", input=table).stderr
 
@@ -138,7 +138,7 @@ def test_tables_that_are_followed_are_not_scaled(tmp_path):
 def test_so_it_is_said_of_json_and_of_lists(tmp_path, line, options, note):
     common = ["train", "--follow", "-", "--format", "json", "-o", tmp_path / "m", "--quiet", *options]
     done = perceptive(*common, input=json.dumps(line) + "\n")
-    assert ("note: numbers are learned as they come" in done.stderr) == note
+    assert ("note: numbers are not scaled" in done.stderr) == note
 
 
 def test_tables_without_the_label(tmp_path):
@@ -147,13 +147,13 @@ def test_tables_without_the_label(tmp_path):
     perceptive("train", "a.csv", "--label", "kind", "-o", "m", "--quiet", "--epochs", 2, cwd=tmp_path)
     for command in ("eval", "certify"):
         done = perceptive(command, "m", "b.csv", cwd=tmp_path, code=1)
-        assert "there is no column 'kind' for the label but 'x', 'sort'; rename the one that is meant" in done.stderr
+        assert "there is no column 'kind' for the label; there are 'x', 'sort'; rename the one that is" in done.stderr
 
 
 def test_certify_tells_of_a_part_that_may_have_been_held_out(tmp_path):
     (tmp_path / "a.csv").write_text("x,label\n" + "".join(f"{i},{'ab'[i > 9]}\n" for i in range(20)))
     perceptive("train", "a.csv", "-o", "m", "--quiet", "--holdout", 0.2, cwd=tmp_path)
-    assert "where a part of them was held out" in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
+    assert "if part of them was held out" in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
     perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path)
     assert "held out" not in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
 
@@ -189,7 +189,7 @@ def test_what_is_lacking_is_cured_by_what_the_run_takes(tmp_path, options, form)
         else:
             table.to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
     what = "column" if form == "csv" else "key"
-    lacks = f"there is no {what} 'label' for the label but 'x', 'kind'; "
+    lacks = f"there is no {what} 'label' for the label; there are 'x', 'kind'; "
     done = perceptive("train", f"b.{form}", "-o", "m", "--quiet", *options, cwd=tmp_path, code=2)
     assert lacks + "say which with --label, or rename it" in done.stderr
     perceptive("train", f"a.{form}", "-o", "m", "--quiet", *options, cwd=tmp_path)

@@ -95,7 +95,7 @@ def test_holding_out_and_going_on(svmlight, tmp_path):
         (("--kernel", "linear"), "leave out --kernel"),
         (("--rule", "pa1"), "leave out --rule"),
         (("--bits", "5"), "leave out --bits"),
-        (("--certify",), "those of before are not given"),
+        (("--certify",), "also those of earlier training"),
     ]:
         said = perceptive("train", svmlight, "--task", "rank", "--continue", model, "-o", model, *wrong, code=2)
         assert message in said.stderr

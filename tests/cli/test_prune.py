@@ -42,7 +42,7 @@ def test_what_it_costs_is_told(files, task):
     unknown = told("--prune", 0.05)["pruning"]
     assert unknown["before"] is unknown["after"] is None
     said = perceptive("train", *TASKS[task], "-o", "m", "--prune", 0.05, cwd=files).stdout
-    assert "weights above 0.05; what that costs is not known: hold examples out, by --holdout" in said
+    assert "weights above 0.05; its cost is not known: hold examples out with --holdout" in said
     said = perceptive("train", *TASKS[task], "-o", "m", "--prune", 0.05, "--holdout", 0.2, cwd=files).stdout
     assert "now" in next(line for line in said.splitlines() if line.startswith("pruned"))
 

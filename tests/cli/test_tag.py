@@ -88,7 +88,7 @@ def test_training_certifies_a_tagger(chunks):
     assert (told["bound"], told["text"]) == (expected.bound, str(expected))
     assert str(expected) in perceptive(*learn).stdout
     assert "certificate" not in perceptive(*learn[:-3], "-o", model).stdout
-    assert "those of before are not given" in perceptive(*learn, "--continue", model, code=2).stderr
+    assert "also those of earlier training" in perceptive(*learn, "--continue", model, code=2).stderr
 
 
 def test_a_holdout_that_holds_nothing_is_refused(chunks):

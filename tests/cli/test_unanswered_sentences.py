@@ -96,7 +96,7 @@ def test_what_is_converted_still_waits_for_its_labels(tmp_path):
         assert sentence_files.read(out) == sentence_files.read(path)
     for out in ("a.conll", "a.conllu", "a.ann"):
         done = perceptive("convert", path, tmp_path / out)
-        assert "left out: 2 of 4, of texts that nobody has labelled; label them first" in done.stderr
+        assert "left out, since they have no labels: 2 of 4; label them first" in done.stderr
         assert "Grace" not in (tmp_path / out).with_suffix(".txt" if out == "a.ann" else f".{out[2:]}").read_text()
     bare = lines(tmp_path / "bare.jsonl", WAITING)
     assert perceptive("convert", bare, "-").stdout.startswith("Ada\t_\nmet\t_\nGrace\t_\n.\t_\n\n")

@@ -85,7 +85,7 @@ def test_a_column_of_interactions_must_be_there(tmp_path):
 def test_texts_in_a_table_without_a_header(tmp_path):
     (tmp_path / "a.tsv").write_text("spam\twin a prize {now}\nham\tsee you at five, or at six if the train is late\n")
     done = perceptive("train", tmp_path / "a.tsv", "-o", tmp_path / "m", code=2)
-    assert "there is no column 'label' for the label but 'spam', 'win a prize {now}'; say which with" in done.stderr
+    assert "there is no column 'label' for the label; there are 'spam', 'win a prize {now}'; say which" in done.stderr
     assert "--label, or give --format text where lines are label TAB text" in done.stderr
 
 
@@ -139,10 +139,10 @@ def test_log_loss_needs_probabilities(data):
 def test_eval_says_when_no_label_is_known(data, model):
     (data / "other.svm").write_text("7 1:1\n8 2:1\n")
     done = perceptive("eval", model, data / "other.svm", "--json")
-    assert "note: no label of the data is known: they have 7, 8, the model has 0, 1" in done.stderr
+    assert "note: the model knows none of the labels: the data has 7, 8, the model 0, 1" in done.stderr
     told = json.loads(done.stdout)
     assert told["metrics"] == {"accuracy": 0.0, "macro_f1": 0.0, "auc": None, "log_loss": None}
-    assert "no label of the data" not in perceptive("eval", model, data / "test.svm").stderr
+    assert "knows none of the labels" not in perceptive("eval", model, data / "test.svm").stderr
 
 
 def test_files_of_another_task_are_answered_with_the_task(tmp_path):

@@ -87,7 +87,7 @@ def test_a_class_that_is_taken_for_missing(tmp_path):
     said = "; 2 labels were taken as missing (empty, NA, NaN or null): a class needs another name"
     for kernel in ((), ("--kernel", "linear")):
         done = perceptive("train", path, "-o", tmp_path / "m", *kernel, code=1)
-        assert "all examples have the label 'yes': a classifier needs two classes at least" + said in done.stderr
+        assert "all examples have the label 'yes': a classifier needs at least two classes" + said in done.stderr
     path.write_text("size,label\n1,yes\n3,yes\n")
     assert "taken as missing" not in perceptive("train", path, "-o", tmp_path / "m", code=1).stderr
 

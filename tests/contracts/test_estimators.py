@@ -171,7 +171,7 @@ def test_the_certificate_is_made_in_fit_or_after(name):
     assert not model.certificate_.hypothetical
     assert str(model.certificate(X, y)) == str(perceptive.certify(model, X, y)) == str(model.certificate_)
     assert not hasattr(fitted(name), "certificate_")
-    with pytest.raises(AttributeError, match=r"there is no certificate: ask for certificate\(X, y\)"):
+    with pytest.raises(AttributeError, match=r"there is no certificate: call certificate\(X, y\)"):
         fitted(name).certificate_  # noqa: B018
 
 

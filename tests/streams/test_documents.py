@@ -109,7 +109,7 @@ def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
         (
             [(0, 8, "X"), (4, 8, "Y")],
             ["B-X", "I-X", "O"],
-            "spans that overlap one that begins before them, or is longer: 1, left out",
+            "spans that overlap an earlier or longer one: 1, left out",
         ),
         ([(0, 3, "X"), (0, 8, "Y")], ["B-Y", "I-Y", "O"], "spans that overlap"),
     ],

@@ -56,7 +56,7 @@ def test_lists_are_scaled_as_tables_are(tmp_path, capsys, options):
     rank(jsonl, tmp_path / "raw", "--scale", "none", *options)
     assert ndcg(capsys, tmp_path / "m", new_jsonl) > 0.99 > ndcg(capsys, tmp_path / "raw", new_jsonl)
     assert rank(svm, tmp_path / "s", *options).space.format.scale is None
-    said = "note: column 13 is 2,066 times as large as column 8 and drowns it; have the columns scaled"
+    said = "note: column 13 is 2,066 times as large as column 8 and drowns it; scale the columns"
     assert said in capsys.readouterr().err
     assert rank(svm, tmp_path / "s", "--scale", "standard", *options).space.format.scaling.shift == scaling.shift
     assert said not in capsys.readouterr().err

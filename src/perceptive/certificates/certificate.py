@@ -127,7 +127,7 @@ class Certificate:
             clean = f" ({separates}, and R = {self.radius:.4g})" if self.deviation == 0.0 else ""
             return f"{said}; the theorem allows {_count(self.bound)}{clean}; only {self.rounds:,} rounds were played."
         if self.vacuous:
-            return f"{said} in {self.rounds:,} rounds; no vector that was tried has margin enough to allow fewer."
+            return f"{said} in {self.rounds:,} rounds; no vector tried gives a bound below the number of rounds."
         if self.separable and self.deviation == 0.0:
             why = separates
         elif math.isinf(self.margin):

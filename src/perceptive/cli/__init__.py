@@ -19,18 +19,18 @@ from perceptive.errors import ClusterError, NotWritten, OfParameters, OrderMatte
 
 # What each command does; its module has `configure(parser)`, `EXAMPLE` and `run(options)`.
 COMMANDS = {
-    "train": "learn from files, or go on learning",
+    "train": "train a model from files, or continue training",
     "predict": "label the examples of files",
     "rank": "order the candidates of lists in files",
     "tag": "label the tokens of sentences, in files or in a text",
-    "eval": "compare predictions with the answers of files",
+    "eval": "compare predictions with the answers in files",
     "explain": "show what made each prediction: the features, and what they add to the score",
     "inspect": "show what a model is made of: its heaviest features",
     "certify": "how many mistakes training made, and how many the theorem allows",
-    "convert": "write sentences and their labels in another format or scheme, repaired",
+    "convert": "convert sentences and labels to another format or scheme, and repair labels",
     "trace": "show a run on a small table round by round: weights, scores, mistakes and lemmas",
     "play": "open the perceptron game in a browser, or write it as a page",
-    "roles": "show which rules and hypotheses each task takes, and why not the others",
+    "roles": "show which rules and hypotheses each task accepts, and why not the others",
     "demo": "learn handwritten digits and play a game against the mistake bound",
     "completion": "print a completion script for a shell",
 }
@@ -98,7 +98,7 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
     top = Parser(
         prog="perceptive",
         description="Learning from mistakes, certified.",
-        epilog=f"perceptive COMMAND --help says more, with an example. {CODES}.",
+        epilog=f"perceptive COMMAND --help shows details and examples. {CODES}.",
     )
     top.add_argument("--version", action="version", version=f"perceptive {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)

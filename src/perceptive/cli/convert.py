@@ -36,16 +36,16 @@ ENDINGS = {"conllu": "conllu", "json": "doccano"}
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the sentences of files in another format, or in another scheme of labels. Labels that break their "
-        "scheme are repaired: they are read as conlleval reads them, and the count and the first places are told. "
-        "Columns become texts with a space between two tokens (unless CoNLL-U says SpaceAfter=No), a text to a "
+        "scheme are repaired: they are read as conlleval does, and the command reports how many and where. "
+        "Columns become texts with a space between two tokens (unless CoNLL-U says SpaceAfter=No), one text per "
         "sentence; texts become tokens of the library's own, unless they say theirs (Prodigy). Spans that tokens "
         "cannot tell are widened, refused or left out, as --repair says."
     )
     parser.add_argument("data", metavar="IN", help="a file, a glob, or - for standard input")
     parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
-    parser.add_argument("--to", metavar="FORMAT", help="of OUT: conll, conllu, doccano, prodigy, spacy or brat "
+    parser.add_argument("--to", metavar="FORMAT", help="format of OUT: conll, conllu, doccano, prodigy, spacy or brat "
                         "(default: by its name)")  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="of the labels: iob2 (bio), iob1, bioes, bilou, bmes, "
+    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme: iob2 (bio), iob1, bioes, bilou, bmes, "
                         "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
                         "scheme, and spans that tokens cannot tell: repaired (default), refused, or left")  # fmt: skip
@@ -95,7 +95,7 @@ def _answered(found: list[Any], documents: Sequence[Document | None]) -> list[An
     answered = [one for one, of in zip(found, documents, strict=True) if of is None or of.answered]
     if answered and len(answered) < len(found):
         left = f"{len(found) - len(answered):,} of {len(found):,}"
-        warnings.warn(f"left out: {left}, of texts that nobody has labelled; label them first", stacklevel=2)
+        warnings.warn(f"left out, since they have no labels: {left}; label them first", stacklevel=2)
     return answered or found
 
 

@@ -18,7 +18,7 @@ EXAMPLE = "example: perceptive demo --seed 7"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = "Learn handwritten digits four ways, and play a separable game against its mistake bound."
-    parser.add_argument("--seed", type=whole(0), default=0, help="of the shuffling and of the game (default: 0)")
+    parser.add_argument("--seed", type=whole(0), default=0, help="seed of the shuffling and of the game (default: 0)")
 
 
 def run(options: argparse.Namespace) -> None:

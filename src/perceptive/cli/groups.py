@@ -115,10 +115,10 @@ def _choice(help: str, *choices: str, default: str | None = None) -> Declaration
 FILES = Group(
     "files",
     {
-        "format": _value("of the files, where name and first bytes do not tell"),
-        "on_error": _choice("at a broken line (default: stop)", "stop", "skip", default="stop"),
+        "format": _value("format of the files, if names and first bytes do not show it"),
+        "on_error": _choice("on a broken line (default: stop)", "stop", "skip", default="stop"),
         "threads": _value(
-            "that parse, tag, and play shards; results do not depend on it (default: all)", type=whole(1)
+            "threads that parse, tag and play shards; results do not depend on it (default: all)", type=whole(1)
         ),
     },
 )
@@ -126,13 +126,13 @@ FEATURES = Group(
     "features",
     {
         "bits": _value("hash the features into 2^BITS columns", type=whole(1)),
-        "hash_seed": _value("where the hash begins (default: 0)", type=whole(0)),
+        "hash_seed": _value("seed of the hash (default: 0)", type=whole(0)),
         "invert_hash": _flag(
-            "remember the names of hashed features, for inspect; tables without --cache remember some thousands anyway"
+            "remember the names of hashed features, for inspect; tables without --cache always remember some thousands"
         ),
         "interactions": _value("products of features: all, or pairs of namespaces a:b,a:c", "PAIRS", words),
         "scale": _choice(
-            "numbers, by column: to mean 0 and variance 1, or to at most 1 (default: auto, standard for csv, JSON and "
+            "scale by column: to mean 0 and variance 1, or to at most 1 (default: auto, standard for csv, JSON and "
             "parquet, else none); the model remembers it",
             "auto", "standard", "max", "none",
         ),
@@ -144,19 +144,19 @@ TABLES = Group(
     "tables (csv, tsv, parquet) and JSON lines",
     {
         "label": _value("column or key of the label (default: label)"),
-        "categorical": _value("columns whose numbers are names", "A,B,…", words),
+        "categorical": _value("columns whose numbers are categories", "A,B,…", words),
         "ignore": _value("columns to leave out", "A,B,…", columns),
-        "delimiter": _value("between columns (default: comma, tab or semicolon, as the header has it)"),
+        "delimiter": _value("column separator (default: comma, tab or semicolon, as in the header)"),
         "quote": _choice(
             "csv: a value may stand in double quotes; none: quotes mean nothing (default: double)", "double", "none"
         ),
         "text_column": _value("column or key whose value is a text", "NAME"),
         "weight": _value(
-            "column or key of the importance (default: JSON's key weight); of sentences a key, or a comment "
+            "column or key of the weight (default: JSON's key weight); for sentences a key, or a comment "
             "# NAME = 2 before the tokens (default: none)",
             "NAME",
         ),
-        "missing": _choice("what is missing has a feature column=missing (default: none)", "indicator"),
+        "missing": _choice("give missing values a feature column=missing (default: none)", "indicator"),
     },
 )
 TEXT = Group(
@@ -165,9 +165,9 @@ TEXT = Group(
         "text": _flag("the files are texts: label TAB text, or __label__x text"),
         "words": _value("n-grams of words, e.g. 1-2 (default: 1-2 to classify, else 1); 0 for none", "N[-M]", span),
         "chars": _value("n-grams of characters within words, e.g. 3-5", "N[-M]", span),
-        "weighting": _choice("of repeated features (default: tf)", "binary", "tf", "log-tf"),
-        "idf": _switch("rare features count more: reads the files once more (default: yes to classify, else no)"),
-        "lowercase": _switch("fold upper case (default: yes)"),
+        "weighting": _choice("weight of repeated features (default: tf)", "binary", "tf", "log-tf"),
+        "idf": _switch("give rare features more weight; reads the files twice (default: yes to classify, else no)"),
+        "lowercase": _switch("convert to lower case (default: yes)"),
         "normalize_text": _switch("scale texts to length 1 (default: yes)"),
     },
 )
@@ -179,17 +179,17 @@ LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "missing"),
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
 LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference").saying(
     rule="arow to classify texts, svmlight and vw; pa1 to tag with the presets chunking, ner and pos; else perceptron",
-    C="1.0; to tag 0.03",
+    C="1.0; 0.03 to tag",
     r="0.1 for texts, else 1.0",
     bias="auto to classify numbers, else 1.0",
 )
 CLASSES = Group(
     "learner",
     {
-        "reference": _value("ovr: the class that has no problem of its own"),
-        "classes": _value("all classes, where they are known before", "A,B,…", words),
+        "reference": _value("ovr: the class without a problem of its own"),
+        "classes": _value("all classes, if they are known in advance", "A,B,…", words),
         "class_weight": _value(
-            "of the steps for examples of a class: balanced, which reads the files once more, or a=2,b=0.5",
+            "weights of the classes: balanced, which reads the files once more, or a=2,b=0.5",
             "WEIGHTS",
             class_weight,
         ),
@@ -204,20 +204,20 @@ KERNEL = Group(
             "the numbers of each, and its text), …",
             "TEXT",
         ),
-        "budget": _value("kernels: how many supports are kept at most", type=whole(1)),
-        "forget": _choice("kernels: what makes room then", "projectron", "oldest", "random"),
+        "budget": _value("kernels: keep at most this many supports", type=whole(1)),
+        "forget": _choice("kernels: how to make room in the budget", "projectron", "oldest", "random"),
     },
 )
 TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs").saying(
-    epochs="10; to tag by another rule than perceptron 40", tol="0; to tag by another rule than perceptron 0.005"
+    epochs="10; 40 to tag by a rule other than perceptron", tol="0; 0.005 to tag by a rule other than perceptron"
 )
-CONTINUE = Group("training", {"model": _value("go on learning with a model", "MODEL")})
+CONTINUE = Group("training", {"model": _value("continue training this model", "MODEL")})
 CACHE = Group(
     "training",
     {
         "cache": _value("keep the parsed examples, for this and later runs", "FILE"),
         "memory": _value(
-            "that holds examples: if all fit, they are shuffled as one; e.g. 32M (default), 2G", "SIZE", amount
+            "memory for examples; if all fit, they are shuffled together; e.g. 32M (default), 2G", "SIZE", amount
         ),
     },
 )
@@ -225,19 +225,21 @@ EVERY, TIME_LIMIT = 60.0, 600.0  # seconds, where nothing is said
 CHECKPOINT = Group(
     "training",
     {
-        "checkpoint": _value("write down the state now and then, and resume from it", "FILE"),
-        "every": _value("between two checkpoints, e.g. 60s (default), 5m", "TIME", duration),
+        "checkpoint": _value("save the state from time to time, and resume from it", "FILE"),
+        "every": _value("time between two checkpoints, e.g. 60s (default), 5m", "TIME", duration),
     },
 )
 TUNE = Group(
-    "training", {"tune": _flag("try rules, features of texts and pairs of lists on a held-out part, and take the best")}
+    "training", {"tune": _flag("try several rules, text features and pairs of lists on a held-out part, and use the best")}
 )
 CLUSTER = Group(
     "cluster (Dask; needs perceptive[dask])",
     {
-        "cluster": _value("of the scheduler whose workers play the shards, or local", "ADDRESS"),
+        "cluster": _value("address of the scheduler whose workers play the shards, or local", "ADDRESS"),
         "time_limit": _value(
-            "that an epoch, or a tagger of cross-fitting, may take on the cluster, e.g. 10m (default)", "TIME", duration
+            "time limit for an epoch, or for a tagger of cross-fitting, on the cluster, e.g. 10m (default)",
+            "TIME",
+            duration,
         ),
     },
 )
@@ -251,25 +253,25 @@ SENTENCES = Group(
     "tagging (--task tag)",
     {
         "label_column": _value(
-            "that holds the label: a number from 0 (default: -1, the last), or a name of CoNLL-U (default: upos); the "
+            "column of the label: a number from 0 (default: -1, the last), or a name of CoNLL-U (default: upos); the "
             "model remembers it",
             "COLUMN",
         ),
         "columns": _value(
-            "of a token: numbers, or names of CoNLL-U such as form,lemma,feats.Case (default: all but the label; of "
-            "CoNLL-U the form); the model remembers them",
+            "columns of a token: numbers, or CoNLL-U names such as form,lemma,feats.Case (default: all but the label; "
+            "of CoNLL-U the form); the model remembers them",
             "C,…",
             words,
         ),
-        "input_encoding": _value("of the files, such as latin-1 (default: utf-8)", "NAME", default="utf-8"),
+        "input_encoding": _value("encoding of the files, such as latin-1 (default: utf-8)", "NAME", default="utf-8"),
     },
 )
-STOPPING = Group("tagging (--task tag)", {"dev": _value("sentences to stop by, instead of --holdout", "FILE")})
+STOPPING = Group("tagging (--task tag)", {"dev": _value("sentences for early stopping, instead of --holdout", "FILE")})
 PRUNE = Group(
     "training",
     {
         "prune": _value("keep only the final weights above W", "W", number(float, 0)),
-        "precision": _choice("round the final weights, to two bytes or to one", *PRECISIONS),
+        "precision": _choice("round the final weights to two bytes or to one", *PRECISIONS),
     },
 )
 _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidates"
@@ -282,13 +284,13 @@ RERANKER = Group(
     {
         "base": _value("the tagger, which has learned from the same files", "MODEL"),
         "candidates": _value("label sequences it proposes (default: 20)", "K", whole(2)),
-        "folds": _value("of the cross-fitting (default: 5)", type=whole(2)),
-        "base_epochs": _value("epochs of its taggers (default: as many as the base made)", type=whole(1)),
-        "target": _choice("candidates are graded by wrong segments, or the truth is best", "f1", "exact"),
+        "folds": _value("number of folds for cross-fitting (default: 5)", type=whole(2)),
+        "base_epochs": _value("epochs of each fold's tagger (default: as many as the base made)", type=whole(1)),
+        "target": _choice("grade candidates by wrong segments, or only by being exact", "f1", "exact"),
     },
 )
 HYPOTHESIS = Group(
-    "prediction", {"hypothesis": _value("another one than the model was trained with, where it was kept")}
+    "prediction", {"hypothesis": _value("a hypothesis other than the trained one, if the model kept it")}
 )
 SCORES = Group("prediction", {"scores": _flag("add the score, or one for each class or candidate")})
 PROBABILITIES = Group(
@@ -309,17 +311,17 @@ PARTS = Group(
     "prediction",
     {
         "top": _value("features to show for each (default: 10)", "K", whole(1), default=10),
-        "plot": _value("bars instead of text, into a picture (.png, .svg, .pdf): the first 20", "FILE"),
+        "plot": _value("draw bars into a picture (.png, .svg, .pdf), not text: the first 20", "FILE"),
     },
 )
 PATHS = Group(
     "prediction",
     {
-        "text": _value("a text instead of files, cut into sentences and tokens here", "TEXT"),
-        "raw": _flag("files are texts, a line a paragraph, cut into sentences and tokens here"),
+        "text": _value("tag this text instead of files; it is split into sentences and tokens", "TEXT"),
+        "raw": _flag("files are raw text, one paragraph per line, to be split into sentences and tokens"),
         "kbest": _value("the k best label sequences, with their scores", "K", whole(1)),
         "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
-        "proba": _flag("how likely each label is; of a span, that of its least likely; needs training with --holdout"),
+        "proba": _flag("probability of each label; for a span, of its least likely; needs training with --holdout"),
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },
 )

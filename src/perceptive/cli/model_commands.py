@@ -139,7 +139,7 @@ def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
     opened = task.examine(learner, options)
     certificate = certify_datasets(learner, watched(opened, not options.json))
     if certificate.hypothetical and getattr(learner, "temperature", None) is not None:
-        said = "these are not the examples of the run; where a part of them was held out, train with --certify"
+        said = "these are not the examples of the run; if part of them was held out, train with --certify"
         opened.log.remark("other data", said)
     tell_log(opened.log)
     tell(options, entry, {"certificate": certificate_json(certificate)}, str(certificate))
@@ -150,8 +150,8 @@ COMMANDS = {
     for command in [
         Command(
             "predict", _predict,
-            "Label the examples of files: a line for each line of theirs, the label first. The line is empty where "
-            "that of the file holds no example, or was skipped.",
+            "Label the examples of files: one line for each line of input, the label first. The line is empty if "
+            "the input line holds no example, or was skipped.",
             [
                 "perceptive predict a9a.model test.svm > labels.txt",
                 "perceptive predict a9a.model test.svm --scores -o scores.tsv",
@@ -178,13 +178,13 @@ COMMANDS = {
         ),
         Command(
             "tag", _predict,
-            "Label the tokens of files in columns: a token to a line, an empty line after each sentence. The columns "
+            "Label the tokens of files in columns: one token per line, an empty line after each sentence. The columns "
             "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
             "by spaces; CoNLL-U comes out with the label in its column, texts with spans (doccano, Prodigy, spaCy, "
-            "brat) with the spans that were found, and --raw text as tokens in columns. What standard input has is "
+            "brat) with the spans that were found, and --raw text as tokens in columns. Standard input is "
             "tagged as it comes. With --kbest each sentence comes k times, under a line with rank and score; with "
-            "--margin a last column says what the best path through another label would lose. A column of labels is "
-            "passed over: that of training, where there are as many columns, or --label-column.",
+            "--margin a last column says how much lower the best path through another label scores. A label column is "
+            "ignored: that of training, if there are as many columns, or --label-column.",
             [
                 "perceptive tag chunk.model new.conll > tagged.conll",
                 'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
@@ -224,7 +224,7 @@ COMMANDS = {
         ),
         Command(
             "inspect", _inspect,
-            "What a model is, and its heaviest features. Those of tables have names, other hashed features where the "
+            "What a model is, and its heaviest features. Those of tables have names, other hashed features if the "
             "model was trained with --invert-hash; several names in one bucket share its weight.",
             [
                 "perceptive inspect a9a.model --top 10",
@@ -235,7 +235,7 @@ COMMANDS = {
         Command(
             "certify", _certify,
             "How many mistakes training made and how many the theorem allows, with its witness, margin and radius. On "
-            "other files than those of the training the certificate is hypothetical, and says so.",
+            "files other than the training files the certificate is hypothetical, and says so.",
             [
                 "perceptive certify a9a.model train.svm",
                 "perceptive certify letor.model letor-train.svm",

@@ -18,14 +18,14 @@ PORT = 8642
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Open the perceptron game in a browser: be A or B, see what the theorem allows; kernels, ranking, Viterbi and "
-        "the prediction game beside it. The page is served to this machine alone, and uses no network."
+        "Open the perceptron game in a browser: play A or B and see what the theorem allows, with kernels, ranking, "
+        "Viterbi and the prediction game. The page is served only to this machine, and uses no network."
     )
     parser.add_argument(
-        "--port", type=whole(0), default=PORT, help=f"to serve on, or the next free one (default: {PORT})"
+        "--port", type=whole(0), default=PORT, help=f"port to serve on, or the next free one (default: {PORT})"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    parser.add_argument("--export", metavar="FILE", help="write the page as one file, which works from disk, and end")
+    parser.add_argument("--export", metavar="FILE", help="write the page to one file, which works offline, and exit")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from perceptive.learners.pruning import check_prunable
 
-UNKNOWN = "what that costs is not known: hold examples out, by --holdout"
+UNKNOWN = "its cost is not known: hold examples out with --holdout"
 
 
 class Pruned(NamedTuple):

@@ -31,13 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", help="a table with a header, or - for standard input")
     parser.add_argument("--label", metavar="COLUMN", required=True, help="the answers; + and - are +1 and -1")
     parser.add_argument("--rule", choices=RULES, default="perceptron", help="how it learns (default: perceptron)")
-    parser.add_argument("--ties", choices=("mistake", "positive"), default="mistake", help="what a score of 0 is")
+    parser.add_argument("--ties", choices=("mistake", "positive"), default="mistake", help="how to count a score of 0")
     parser.add_argument("--bias", type=float, default=0.0, metavar="B", help="value of a constant feature (default: 0)")
     parser.add_argument("--kernel", metavar="K", help="show the dual, α, with this kernel: linear, 'poly(2)', …")
     parser.add_argument("--epochs", type=whole(1), default=1, help="how often the table is played (default: 1)")
-    parser.add_argument("--initial", metavar="V", help="v₀ as numbers with commas, that of the constant feature last")
-    parser.add_argument("--u", metavar="U", help="a vector to watch v·u with, as numbers with commas")
-    parser.add_argument("--columns", metavar="NAMES", help="which columns to show, with commas")
+    parser.add_argument("--initial", metavar="V", help="v₀, numbers with commas, that of the constant feature last")
+    parser.add_argument("--u", metavar="U", help="show v·u for this vector: numbers separated by commas")
+    parser.add_argument("--columns", metavar="NAMES", help="columns to show, separated by commas")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--html", action="store_true", help="write an HTML table")
     add_json(shown)  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         print(table.html(columns) if options.html else table.text(columns))
     if table.margin is not None and table.margin <= 0:
-        note = f"--u does not separate the examples: its margin γ is {table.margin:g}, and the lemma of kγ says nothing"
+        note = f"--u does not separate the examples: its margin γ is {table.margin:g}, so the lemma of kγ says nothing"
         print(note, file=sys.stderr)
 
 

@@ -56,7 +56,7 @@ NEEDED = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Learn from files, however large, and write a model file."
+    parser.description = "Train a model from files of any size, and write a model file."
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
     data = "examples to learn from: files, globs, or - for standard input"
     parser.add_argument("data", nargs="+", metavar="DATA", help=data)
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     names = list(dict.fromkeys(entry.name for entry in TASKS))
     parser.add_argument("--task", choices=names, default="classify", help=tasks)
     g.add_groups(parser, options_of("train"))
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar and no table")
     add_json(parser)
 
 
@@ -156,7 +156,7 @@ def _task_of(options: argparse.Namespace, learner: Any) -> Entry:
         if options.kernel is not None and not entry.kernel:
             raise UsageError(f"{options.model}: was not learned with a kernel; leave out --kernel")
         if options.certify:
-            raise UsageError("--certify needs all examples of a run, and those of before are not given; leave it out")
+            raise UsageError("--certify needs all examples of a run, also those of earlier training; leave it out")
     entry.refuse(options)
     return entry
 

@@ -47,7 +47,7 @@ class Slips:
         counted = (
             (self.misaligned, "spans that do not begin and end where tokens do", done),
             (self.without_tokens, "spans in which there is no token", "left out"),
-            (self.overlapping, "spans that overlap one that begins before them, or is longer", "left out"),
+            (self.overlapping, "spans that overlap an earlier or longer one", "left out"),
             (self.in_pieces, "spans in several pieces", "left out"),
             (self.refused, 'texts whose "answer" is "reject" or "ignore"', "passed over"),
         )

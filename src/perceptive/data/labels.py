@@ -101,7 +101,7 @@ def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
     """
     if complete and len(labels) == 1:
         taken = f"; {missing:,} labels were taken as missing (empty, NA, NaN or null): a class needs another name"
-        said = f"all examples have the label {labels[0]!r}: a classifier needs two classes at least"
+        said = f"all examples have the label {labels[0]!r}: a classifier needs at least two classes"
         raise ValueError(said + taken * bool(missing))
     broken = [label for label in labels if isinstance(label, float) and not label.is_integer()]
     if len(broken) > MOST_BROKEN:

@@ -57,7 +57,7 @@ def valued(X: list[Any], reads: Sequence[Values], learned: Tokens | None = None)
     kinds = [kind_of(x[0]) if x else kind or COLUMNS for x in X]
     for i, found in enumerate(kinds if kind is not None else ()):
         if found != kind:
-            raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give these", i)
+            raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give {kind}", i)
     lengths = [] if numbers is None else [numbers]
     pairs = enumerate(zip(X, kinds, strict=True))
     return [x if kind == COLUMNS else _valued(x, reads, i, lengths) for i, (x, kind) in pairs]

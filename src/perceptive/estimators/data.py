@@ -137,7 +137,7 @@ def validated(
     X: Any,
     reset: bool,
     *,
-    cure: str = "encode texts by HashedText, or give dicts",
+    cure: str = "encode texts with HashedText, or give a list of dicts",
     accept_sparse: Any = "csr",
     **how: Any,
 ) -> Any:

@@ -116,7 +116,7 @@ class _NoCertificate:
         if estimator is None:
             return self
         raise AttributeError(
-            "there is no certificate: ask for certificate(X, y) of what was learned from, or fit with certify=True; it "
+            "there is no certificate: call certificate(X, y) with the training data, or fit with certify=True; it "
             "is not kept in files, and partial_fit makes it void"
         )
 

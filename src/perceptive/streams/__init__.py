@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 UNSCALED = (
-    "numbers are learned as they come, since columns would have to be measured before; to have them scaled, train on a "
+    "numbers are not scaled, since that needs a pass over the data first; to scale them, train on a "
     "file, and go on from that model"
 )
-SCALE_THEM = "have the columns scaled, by --scale standard or scale='standard'"
+SCALE_THEM = "scale the columns with --scale standard or scale='standard'"
 
 __all__ = ["FileFormat", "Stream", "from_dicts", "load", "open"]
 

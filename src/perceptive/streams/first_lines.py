@@ -136,7 +136,7 @@ def text_among(columns: Columns) -> str | None:
 
 
 def told_of_text(name: str) -> str:
-    return f"column {name!r} has a different text in nearly every row, which is read as one word"
+    return f"column {name!r} has a different text in nearly every row, each read as one category"
 
 
 def _is_number(value: str) -> bool:
@@ -161,7 +161,7 @@ def _header(start: str) -> str | None:
     words = [word.strip().lower() for word in start.split("\n", 1)[0].split("\t")]
     if len(words) != 2 or any(word not in known for word, known in zip(words, HEADERS, strict=True)):
         return None
-    return "the first line looks like a header, and is learned from; take it out, or have the file read as a table"
+    return "the first line looks like a header, but is used as an example; remove it, or read the file as a table"
 
 
 def _commas(columns: Columns) -> str | None:
@@ -172,8 +172,8 @@ def _commas(columns: Columns) -> str | None:
             continue
         if all(map(THOUSANDS.fullmatch, there)):
             said = f"the numbers of column {name!r} have a comma, such as {there[0]}, and are read as words"
-            return f"{said}; write thousands without it, and a point for a comma"
+            return f"{said}; write thousands without commas, and decimals with a point"
         if all(map(COMMA.fullmatch, there)):
-            said = f"the numbers of column {name!r} have a comma for a point, such as {there[0]}, and are read as words"
+            said = f"the numbers of column {name!r} have a decimal comma, such as {there[0]}, and are read as words"
             return f"{said}; write them with a point"
     return None

@@ -23,9 +23,9 @@ from perceptive.streams.file_format import FileFormat, Header
 
 MOST_TOLD = 10  # complaints that are kept
 ODDITIES = {  # what is said of their lines, and the cure
-    "several": "several, and the first counts: a classifier learns one label a line; give each label a line of its "
+    "several": "several, and only the first counts: a classifier learns one label per line; give each label its "
     "own, or leave all but one out",
-    "missing labels": "such a label, and count as unlabelled; where it is a label, write another word",
+    "missing labels": "such a label, and count as unlabelled; if it is a real label, write another word",
     "spellings": "a label that is written in another way elsewhere, and they count as one; where they are codes, name "
     "the column of the label in --categorical (Python: categorical), and they stay as they are written",
     "spans": "such a value, which holds delimiters, too; where it should be records of their own, since quotes mean "

@@ -65,7 +65,7 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
         headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
         kind = "key" if format.name == "json" else "column"
-        said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; "
+        said = f"there is no {kind} {name!r} for the {what}; there are {there}{headless}; "
         if goes_on:
             raise ValueError(f"{said}rename the one that is meant")
         if what == "label" and len(columns) == 2 and any(b"\t" in peek(path) for path in again):
@@ -82,7 +82,7 @@ def _is_number(name: str) -> bool:
     return True
 
 
-QUERIES = "there are queries (qid:), which a classifier does not heed; to rank their lines, learn a ranker"
+QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 
 
 class RowBlocks:

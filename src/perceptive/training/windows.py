@@ -103,6 +103,6 @@ class LongestRun:
         Long runs that come again and again, as where files of unequal labels take turns, decide little.
         """
         if len(self._counts) > 1 and 2 * self.length >= window and 4 * self.length >= self._counts[self.label]:
-            said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds {window:,} or so"
+            said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds about {window:,}"
             cure = "shuffle the lines, train for several epochs, or allow more memory"
-            warnings.warn(OrderMatters(f"{said}: those that come last count most; {cure}"), stacklevel=2)
+            warnings.warn(OrderMatters(f"{said}: the last ones count most; {cure}"), stacklevel=2)

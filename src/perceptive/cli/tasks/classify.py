@@ -86,7 +86,7 @@ class Classify(OfRows):
 
         goes_on, before = learner is not None, 0 if learner is None else learner.rounds
         if options.class_weight == "balanced":
-            raise UsageError("--class-weight balanced counts the classes first, --follow cannot wait; give numbers")
+            raise UsageError("--class-weight balanced must count the classes first, and --follow cannot; give numbers")
         stream, kind = self._stream(options, learner), RowBlocks()
         kind.class_weight = weights_given(options, stream)
         if learner is None:

@@ -41,7 +41,7 @@ class OfRows:
         if not learner.vectors:
             raise ValueError(NOTHING.format(path))
         if learner.space.vocabulary is not None:
-            raise ValueError(f"{path}: learned from dicts in Python, and cannot read files; use it from Python")
+            raise ValueError(f"{path}: was trained on dicts in Python, and cannot read files; use it from Python")
         learner.finish()
 
 
@@ -234,7 +234,7 @@ def count(examples: int, log: Log, unanswered: int, **more: int) -> dict[str, in
 
 def note_strange(log: Log, met: Iterable[Any], known: Iterable[Any]) -> None:
     """Note that no label of the data is one of the model's."""
-    log.remark("labels", f"no label of the data is known: they have {_some(met)}, the model has {_some(known)}")
+    log.remark("labels", f"the model knows none of the labels: the data has {_some(met)}, the model {_some(known)}")
 
 
 def _some(labels: Iterable[Any]) -> str:
