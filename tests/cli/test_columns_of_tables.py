@@ -70,7 +70,7 @@ def test_standard_input_has_such_columns_too(tmp_path):
 def test_texts_that_are_taken_for_words_are_told_of(end, options, tmp_path):
     path = write(TEXTS, tmp_path / f"t.{end}")
     done = command("train", path, "-o", tmp_path / "m", "--quiet", *options)
-    said = "column 'body' has a different text in nearly every row, which is read as one word; read it as text with"
+    said = "column 'body' has a different text in nearly every row, each read as one category; read it as text with"
     assert f"t.{end}: {said} --text-column body" in done.stderr
     done = command("train", path, "--text-column", "body", "-o", tmp_path / "m", "--quiet", *options)
     assert "column 'body'" not in done.stderr

@@ -23,7 +23,7 @@ def test_labels_that_the_tagger_does_not_know_are_told(tmp_path):
     perceptive("train", tmp_path / "pos.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet")
     done = perceptive("eval", tmp_path / "m", tmp_path / "other.conll")
     assert "note: the model knows none of the labels: the data has 'DET', 'NOUN', the model 'DT', 'NN'" in done.stderr
-    assert "they have 'PER'" in perceptive("eval", tmp_path / "m", tmp_path / "ner.conll").stderr
+    assert "the data has 'PER'" in perceptive("eval", tmp_path / "m", tmp_path / "ner.conll").stderr
     assert "note" not in perceptive("eval", tmp_path / "m", tmp_path / "pos.conll").stderr
 
 

@@ -230,7 +230,7 @@ CHECKPOINT = Group(
     },
 )
 TUNE = Group(
-    "training", {"tune": _flag("try several rules, text features and pairs of lists on a held-out part, and use the best")}
+    "training", {"tune": _flag("try several rules, text features and pairs of lists on held-out data; use the best")}
 )
 CLUSTER = Group(
     "cluster (Dask; needs perceptive[dask])",
