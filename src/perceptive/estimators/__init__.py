@@ -1,4 +1,4 @@
-"""The scikit-learn skin, thin."""
+"""The scikit-learn interface: a thin layer over the learners."""
 
 from perceptive.estimators.hashing import HashedFeatures
 from perceptive.estimators.joint import JointClassifier

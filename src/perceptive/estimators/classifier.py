@@ -1,4 +1,4 @@
-"""What classifiers share as scikit-learn estimators, whatever their learner is."""
+"""What all classifiers share as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from perceptive.training.loop import History
 
 
 class HeldOut(NamedTuple):
-    """The examples of a `fit` that are not learned from."""
+    """The examples that `fit` holds out and does not learn from."""
 
     rows: NDArray[np.int64]
     X: Any
@@ -39,7 +39,7 @@ class HeldOut(NamedTuple):
 
 
 class Beginning(NamedTuple):
-    """Where a `fit` begins."""
+    """The state in which `fit` starts."""
 
     classes: NDArray[Any]
     learner: Any
@@ -48,7 +48,7 @@ class Beginning(NamedTuple):
 
 
 class ClassifierRunMixin(RunMixin[Learner]):
-    """`partial_fit`, `predict` and the rest of a classifier, from what it knows of its learner."""
+    """`partial_fit`, `predict` and the other methods of a classifier."""
 
     classes_: NDArray[Any]
     class_weight: Any
@@ -58,7 +58,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
 
     @classmethod
     def from_learner(cls, learner: Any) -> Self:
-        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        """Make an estimator from a trained learner, for example one that the command line trained from files."""
         model = super().from_learner(learner)
         model.classes_ = sorted_classes(learner)
         return model
@@ -125,14 +125,15 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def partial_fit(
         self, X: Any, y: Any, classes: Sequence[Any] | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go on learning: one epoch over these examples, in the order given.
+        """Continue learning: play one epoch over these examples, in the given order.
 
         Parameters
         ----------
-        X : examples, as `fit` takes them
+        X : examples, in the same form as for `fit`
         y : array of labels
         classes : sequence of labels or None
-            All classes, at the first call; without it, classes may appear at any time (``multiclass="joint"``).
+            All classes, at the first call. Without it, new classes may appear at any time (only
+            ``multiclass="joint"``).
         sample_weight : array or None
         """
         first = not hasattr(self, "learner_")
@@ -173,14 +174,14 @@ class ClassifierRunMixin(RunMixin[Learner]):
     # ------------------------------------------------------------ predicting
 
     def decision_function(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores: one per row for two classes (> 0: the second), else one per class; shares of votes if voted."""
+        """Return scores: one per row for two classes (> 0: the second), else one per class; vote shares if voted."""
         scores: NDArray[np.float64] = self._learned.scores(self._check_examples(X, reset=False), hypothesis)
         return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def predict(self, X: Any, hypothesis: str | None = None) -> NDArray[Any]:
-        """The label of each example, under ``hypothesis`` or any other that was kept.
+        """Return the label of each example, by ``hypothesis`` or by any other hypothesis that was kept.
 
-        All labels come from one state of the learner, even where another thread teaches it.
+        All labels come from the same state of the learner, even if another thread trains it meanwhile.
         """
         learner, X = self._learned, self._check_examples(X, reset=False)
         classes, which = learner.asked(lambda: (learner.classes, learner.decisions(X, hypothesis)))
@@ -191,7 +192,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         return labels
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one example; None before anything was learned."""
+        """Return the label of one example; None before anything was learned."""
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return None
         return self.learner_.predict(named_row(x, self.learner_))
@@ -199,7 +200,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def certificate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None
     ) -> Certificate:
-        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        """Compare this run with the theorem: see `Certificate`. It is hypothetical for data not trained on."""
         learner = self._learned
         X, y = self._check_data(X, y, reset=False)
         weights = example_weights(y, self.classes_, self.class_weight, sample_weight)

@@ -1,4 +1,4 @@
-"""Fitting to collections of Dask: see `perceptive.training.dask`."""
+"""Fit estimators to Dask collections: see `perceptive.training.dask`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ REFUSED = {"validation_fraction": 0.0, "probability": False, "certify": False, "
 
 
 def is_on_cluster(X: Any) -> bool:
-    """Whether examples are a collection of Dask."""
+    """Return whether the examples are a Dask collection."""
     return hasattr(X, "__dask_graph__")
 
 
 def fit_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any], training: TrainingParameters
 ) -> None:
-    """Let the workers of the present Dask client learn from rows; the same bits as shards in one process."""
+    """Learn from rows on the workers of the current Dask client; same bits as shards in one process."""
     from perceptive.training.cluster_rows import ClusterRows
 
     cluster = _cluster_for(estimator, training.shards)
@@ -52,9 +52,9 @@ def fit_sentences(
     shards: int,
     settle: Callable[[list[Any], list[Any]], tuple[dict[str, Any], TrainingParameters]],
 ) -> None:
-    """Let the workers of the present Dask client learn from sentences; the same bits as shards in one process.
+    """Learn from sentences on the workers of the current Dask client; same bits as shards in one process.
 
-    ``settle`` gives the parameters of the learner and of training, from one sentence and all labels.
+    ``settle`` takes one sentence and all labels, and returns the parameters of the learner and of training.
     """
     from perceptive.training.cluster_sentences import ClusterSentences
 
@@ -69,9 +69,9 @@ def fit_sentences(
 def fit_lists(
     ranker: Any, learner: RerankingLearner, X: Any, y: Any, sample_weight: Any, fit_tagger: Callable[[], Any]
 ) -> Any:
-    """Let the workers of the present Dask client propose label sequences for sentences, and learn their order.
+    """Propose label sequences for sentences on the workers of the current Dask client, and learn their order.
 
-    Before that, when all is checked, ``fit_tagger()`` is asked for a tagger, which is given back.
+    ``fit_tagger()`` is called after all checks; its tagger is returned.
     """
     from perceptive.training.cluster_lists import ClusterLists, check_ranker
     from perceptive.training.cluster_sentences import ClusterSentences

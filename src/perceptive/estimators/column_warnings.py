@@ -1,4 +1,4 @@
-"""What is said of columns that are taken as they are: numbers that drown others, and texts that are taken for words."""
+"""Warnings about columns: numbers much larger than the others, and texts treated as words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ VECTORIZER = f"{DIVIDE}, or scale X first, by sklearn's DictVectorizer(sparse=Fa
 
 
 def warn_of_columns(X: Any, names: Sequence[str] | None, scaled: bool) -> None:
-    """Warn of columns that differ much in size, unless they are scaled, and of one that is a text.
+    """Warn about unscaled columns that differ much in size, and about columns of text.
 
     Parameters
     ----------
     X : array, CSR matrix, or list of dicts
     names : sequence of str or None
-        Of the columns of a matrix.
+        Names of the columns of a matrix.
     scaled : bool
         Whether the numbers of dicts are scaled.
     """

@@ -1,4 +1,4 @@
-"""Examples as scikit-learn hands them over: checked, weighted, a part held out."""
+"""Check and weight the examples that scikit-learn passes, and hold out a part of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_SHOWN = 40  # characters of a text
 
 @contextmanager
 def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
-    """What scikit-learn notes of the data is taken back where they are refused."""
+    """If the data are refused, undo what scikit-learn noted about them."""
     noted = {name: estimator.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")}
     try:
         yield
@@ -45,13 +45,13 @@ def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
 
 
 def forget_columns(estimator: Any) -> None:
-    """Dicts and objects have no columns that scikit-learn could have noted."""
+    """Delete what scikit-learn noted about columns: dicts and objects have none."""
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
 
 
 def check_labels(y: Any) -> NDArray[Any]:
-    """Labels in an array."""
+    """Return the labels as an array."""
     y = listed(y)
     check_real(y, "y")
     if isinstance(y, list | tuple) or (isinstance(y, np.ndarray) and y.dtype.kind in "OS"):
@@ -75,7 +75,7 @@ def check_labels(y: Any) -> NDArray[Any]:
 
 
 def check_label(label: Any, learner: Any) -> None:
-    """Raise where a label is missing."""
+    """Raise if a label is missing."""
     try:
         if label in learner.index:
             return
@@ -101,7 +101,7 @@ def _exact(y: Any) -> Any:
 
 
 def is_raw(estimator: Any, X: Any, reset: bool) -> bool:
-    """Whether X is to be read as the files were that were learned from; with ``reset`` by a learner that begins."""
+    """Return whether X must be read as the training files were; with ``reset``, whether a new learner reads it so."""
     space = estimator.reading
     return space is not None and space.takes_raw(X) and (not reset or space.knows(X))
 
@@ -141,9 +141,9 @@ def validated(
     accept_sparse: Any = "csr",
     **how: Any,
 ) -> Any:
-    """What scikit-learn makes of X, which the core has looked at first: scikit-learn trusts sparse matrices.
+    """Validate X with scikit-learn, after the core has checked it: scikit-learn trusts sparse matrices.
 
-    ``cure`` is told where X does not hold numbers.
+    The error says ``cure`` if X does not contain numbers.
     """
     check_real(X, "X")
     how |= {"dtype": [np.float64, np.float32], "accept_sparse": accept_sparse, "accept_large_sparse": True}
@@ -157,7 +157,7 @@ def validated(
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
-    """Rows as the learner takes them; what is wrong within them is found there."""
+    """Return rows in the form that the learner takes; the learner checks their values."""
     if is_raw(estimator, X, reset):
         if reset:
             forget_columns(estimator)
@@ -183,7 +183,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def named_row(x: Any, learner: Any) -> Any:
-    """A row of a data frame as a dict, where features have names; anything else as it is."""
+    """Return a row of a data frame as a dict if features have names; return anything else unchanged."""
     if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
         return x
     space = getattr(learner, "space", None)
@@ -192,7 +192,7 @@ def named_row(x: Any, learner: Any) -> Any:
 
 
 def refuse_other_kinds(X: Any) -> None:
-    """Raise where X is none of what can be learned from, and something else that people have."""
+    """Raise if X has a common type that cannot be learned from."""
     if isinstance(X, str):
         raise ValueError(f"X is one text, {X[:MOST_SHOWN]!r}; give a list of examples")
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):
@@ -208,7 +208,7 @@ def refuse_other_kinds(X: Any) -> None:
 def example_weights(
     y: NDArray[Any], classes: NDArray[Any], class_weight: Any, sample_weight: ArrayLike | None
 ) -> NDArray[np.float64] | None:
-    """The weights of examples: their own times their class's; None where all are 1."""
+    """Return the weights of examples: their own times their class's; None if all are 1."""
     if sample_weight is None and class_weight is None:
         return None
     n = len(y)
@@ -230,9 +230,9 @@ def example_weights(
 def hold_out(
     labels: Labels | int, fraction: float, seed: int, calibrates: bool = False, what: str = "examples"
 ) -> NDArray[np.bool_]:
-    """Which examples, or of how many, are held out: a fraction for early stopping, else some for calibration.
+    """Choose which examples, or how many, to hold out: a fraction for early stopping, or some for calibration.
 
-    Raises where a fraction would be none of them, or all. For calibration there is a tenth, of few examples more.
+    Raises if a fraction gives none of them, or all. Calibration takes a tenth, and more if there are few examples.
     """
     labels = Labels([None], np.zeros(labels, np.int64)) if isinstance(labels, int) else labels
     for part in (0.1, 0.25) if calibrates and not fraction else ():
@@ -248,7 +248,7 @@ def hold_out(
 
 
 def take(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of a frame, an array, a matrix or a list; None where there are no values."""
+    """Return some rows of a frame, an array, a matrix or a list; None if there are no values."""
     if values is None or hasattr(values, "iloc"):
         return None if values is None else values.iloc[rows]
     if is_table(values):
@@ -257,7 +257,7 @@ def take(values: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
-    """Labels as an array: of the kind that the data had, or of objects where kinds are mixed."""
+    """Return labels as an array: of the type of the data, or of objects if types are mixed."""
     if like is not None and like.dtype == object:
         return np.array(labels, dtype=object)
     kinds = {type(label) for label in labels}
@@ -267,13 +267,13 @@ def label_array(labels: list[Any], like: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def sorted_classes(learner: Any, like: NDArray[Any] | None = None) -> NDArray[Any]:
-    """The classes of a learner as an array, in order: those that came one by one are sorted."""
+    """Return the classes of a learner as a sorted array."""
     with learner.lock.learning():
         learner.sort_classes()
         return label_array(learner.classes, like)
 
 
 def roomy(kind: np.dtype[Any], n: int) -> np.dtype[Any]:
-    """The type for n labels: texts are objects where all would take the room of one that is very long."""
+    """Return the type for n labels: objects if one very long text would make a fixed-width array too large."""
     wide = kind.kind == "U" and (kind.itemsize > 4 * WIDEST or n * kind.itemsize > LARGEST)
     return np.dtype(object) if wide else kind

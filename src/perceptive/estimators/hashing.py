@@ -18,7 +18,7 @@ from perceptive.features.hashing import HashKernel
 
 
 class HashGroup(Group):
-    """Into which columns names are hashed; `HashKernel` checks them."""
+    """The parameters of hashing; `HashKernel` checks them."""
 
     bits: int = parameter(20, "1 … 30: there are 2^bits columns", anything)
     seed: int = parameter(0, "where the hash (MurmurHash3_x86_32) begins", anything)
@@ -29,18 +29,18 @@ class HashGroup(Group):
 
 
 class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What has 2^bits columns, which `_buckets` knows; `_encode` makes the rows."""
+    """Base class of transformers with 2^bits columns; `_buckets` has the columns, `_encode` makes the rows."""
 
     _fitted: ClassVar[str]  # the attribute that has learned
     remember_names: bool
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what there is to learn of X, as `fit_transform` does."""
+        """Learn from X, as `fit_transform` does."""
         self.fit_transform(X)
         return self
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """X in hashed columns.
+        """Return X in hashed columns.
 
         Parameters
         ----------
@@ -58,12 +58,12 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self._buckets.width))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: those met in `fit` where they are remembered, else the class and a number.
+        """Return the names of the columns: those remembered from `fit`, else the class name and a number.
 
         Parameters
         ----------
         input_features : ignored
-            The names of the output do not depend on it.
+            The names do not depend on it.
 
         Returns
         -------
@@ -94,18 +94,18 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 @with_parameters
 class HashedFeatures(HashGroup, HashingTransformer):
-    """Features by name into 2^bits columns, without a vocabulary.
+    """Hash named features into 2^bits columns, without a vocabulary.
 
-    Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column
-    of a frame goes by its name, any other by its index: column 3 is the feature ``"3"`` and falls where ``{3: x}``
-    falls.
+    Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column of
+    a frame is hashed by its name, any other column by its index: column 3 is the feature ``"3"``, in the same place as
+    ``{3: x}``.
 
     {parameters}
 
     Attributes
     ----------
     kernel_ : HashKernel
-        The kernel; ``kernel_.names(column)`` and ``kernel_.collisions()`` with ``remember_names=True``.
+        The kernel. With ``remember_names=True``, use ``kernel_.names(column)`` and ``kernel_.collisions()``.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class HashedFeatures(HashGroup, HashingTransformer):
         return tags
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """Check X, remember its names if asked to, and transform it.
+        """Check X, remember its names if ``remember_names`` is set, and transform it.
 
         Parameters
         ----------

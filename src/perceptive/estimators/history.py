@@ -1,4 +1,4 @@
-"""What every estimator tells of its run."""
+"""The history of a run, which every estimator has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _of_history(name: str, doc: str, dtype: Any = None) -> Any:
 
 
 class HistoryMixin:
-    """The history of a run as attributes with scikit-learn's names, and what made a prediction."""
+    """The history of a run as attributes with scikit-learn's names, and `explain`."""
 
     learner_: Any
     _history: History
@@ -38,7 +38,7 @@ class HistoryMixin:
 
     @property
     def history_(self) -> list[dict[str, Any]]:
-        """What happened, epoch by epoch; of shards also the seconds ``computing``, ``waiting`` and ``mixing``."""
+        """What happened, epoch by epoch; with shards also the seconds ``computing``, ``waiting`` and ``mixing``."""
         check_is_fitted(self)
         history, told = self._history, []
         for i, counts in enumerate(zip(history.mistakes, history.updates, history.loss, strict=True)):
@@ -58,18 +58,18 @@ class HistoryMixin:
     def explain(
         self, x: Any, *, label: Any = None, top: int | None = None, hypothesis: str | None = None
     ) -> Explanation | list[Explanation]:
-        """What made the prediction for one example: the features, or the supports, and what each adds to the score.
+        """Explain the prediction for one example: its features, or supports, and what each adds to the score.
 
         Parameters
         ----------
         x : an example
-            Of a tagger, a sentence: there is an explanation for each token. Of a ranker, a candidate.
+            For a tagger, a sentence: each token has an explanation. For a ranker, a candidate.
         label : label or None
             Explain the score of this class instead of the predicted one; not for sentences.
         top : int or None
-            How many features are listed; the others are the ``rest``.
+            How many features are listed; the others are summed as ``rest``.
         hypothesis : str or None
-            Another one than the model's own.
+            Use this hypothesis instead of the model's own.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

@@ -1,4 +1,4 @@
-"""`JointClassifier`: arg max_t w·φ(x, t) with a φ, or a kernel of pairs, and a candidate generator of one's own."""
+"""`JointClassifier`: arg max_t w·φ(x, t) with your own φ, or a kernel of pairs, and your own candidates."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from perceptive.estimators.ranker import LinearRanker
 class JointClassifier(BaseEstimator):
     """The general form of the lecture notes: the answer to x is arg max_t w·φ(x, t) over the candidates t of x.
 
-    It is a ranker of the vectors φ(x, t). With φ(x, t) = x in the block of t it is joint multiclass learning:
-    exactly for the perceptron, but for rounding for PA, whose steps are quotients. In the
-    dual φ is never written down: a kernel K((x, t), (x', t')) compares the pairs.
+    It ranks the vectors φ(x, t). If φ(x, t) puts x into the block of t, this is joint multiclass learning: exactly for
+    the perceptron, up to rounding for PA, whose steps are quotients. In the dual, a kernel K((x, t), (x', t')) compares
+    the pairs, and φ is never computed.
 
     Parameters
     ----------
     phi : callable or None
-        ``phi(x, t)`` gives the features of answer t to x: a dict, a one-dimensional array, or a sparse row; with a
-        kernel, whatever it compares. None: the pair (x, t) itself, for a kernel.
+        ``phi(x, t)`` returns the features of answer t to x: a dict, a one-dimensional array, or a sparse row; with a
+        kernel, anything that the kernel compares. None: the pair (x, t) itself, for a kernel.
     candidates : callable or sequence
-        ``candidates(x)`` gives the answers that x may have; or a sequence of answers that all x may have.
+        ``candidates(x)`` returns the possible answers to x; a sequence holds the possible answers to every x.
     ranker : LinearRanker, KernelRanker or None
-        What learns; None for ``LinearRanker()``, or ``KernelRanker(kernel=kernel)``.
+        The ranker that learns; None: ``LinearRanker()``, or ``KernelRanker(kernel=kernel)``.
     kernel : Kernel, str, callable or None
-        Of what phi gives: of pairs (x, t) where there is no phi. ``k.on(0) * same.on(1)`` compares the x by k where
-        the t are the same, which is joint multiclass learning again.
+        Compares what phi returns, or pairs (x, t) without phi. ``k.on(0) * same.on(1)`` compares x by k if the answers
+        t are the same, which is joint multiclass learning again.
 
     Attributes
     ----------
     ranker_ : LinearRanker or KernelRanker
-        Fitted.
+        The fitted ranker.
 
     Examples
     --------
-    Which of the words in a sentence is the name? Features of the pair.
+    Which word of a sentence is the name? The features belong to the pair.
 
     >>> from perceptive import JointClassifier
     >>> def phi(sentence, i):
@@ -70,7 +70,7 @@ class JointClassifier(BaseEstimator):
     kernel: Any = None
 
     def state(self) -> NoReturn:
-        """A file cannot hold this: it is made of the user's functions."""
+        """Raise: a file cannot hold this estimator, because it contains the user's functions."""
         raise TypeError(
             "a JointClassifier is made of your functions phi and candidates, which no file holds; save its ranker_, "
             "and set that of a new JointClassifier(phi, candidates): ranker_ = load(path)"
@@ -115,12 +115,12 @@ class JointClassifier(BaseEstimator):
         return lists, best
 
     def fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
-        """Learn from scratch: y are the right answers, each one of its example's candidates."""
+        """Learn from scratch. y has the right answers; each must be a candidate of its example."""
         self.ranker_: LinearRanker | KernelRanker = self._new_ranker().fit(*self._lists(X, y))
         return self
 
     def partial_fit(self, X: Iterable[Any], y: Iterable[Any]) -> JointClassifier:
-        """Go on learning: one epoch over these examples, in the order given."""
+        """Continue learning: play one epoch over these examples, in the given order."""
         ranker = self.ranker_ if hasattr(self, "ranker_") else self._new_ranker()
         self.ranker_ = ranker.partial_fit(*self._lists(X, y))
         return self
@@ -130,7 +130,7 @@ class JointClassifier(BaseEstimator):
         return self.partial_fit([x], [y])
 
     def predict(self, X: Iterable[Any], hypothesis: str | None = None) -> list[Any]:
-        """The best answer to each x."""
+        """Return the best answer to each x."""
         check_is_fitted(self, "ranker_")
         X = _examples(X)
         answers = [self._answers(x) for x in X]
@@ -140,11 +140,11 @@ class JointClassifier(BaseEstimator):
         return [possible[i] for possible, i in zip(answers, self.ranker_.predict(lists, None, hypothesis), strict=True)]
 
     def predict_one(self, x: Any, hypothesis: str | None = None) -> Any:
-        """The best answer to x."""
+        """Return the best answer to x."""
         return self.predict([x], hypothesis)[0]
 
     def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
-        """Share of right answers."""
+        """Return the share of right answers."""
         X, y = _paired(X, y)
         return float(sum(_same(a, b) for a, b in zip(self.predict(X), y, strict=True)) / max(1, len(X)))
 

@@ -52,9 +52,10 @@ class KernelClassifier(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Mistake-driven kernel classifier: the model is its list of mistakes; averaged, voted, last or best.
+    """Mistake-driven kernel classifier: the model is a list of mistakes; averaged, voted, last or best.
 
-    Examples are what the kernel takes: rows of numbers, strings, trees, tuples of such, or anything at all.
+    Examples can be anything that the kernel compares: rows of numbers, strings, trees, tuples of these, or other
+    objects.
 
     {parameters}
 
@@ -62,13 +63,13 @@ class KernelClassifier(
     ----------
     classes_ : array of labels
     support_ : array of int
-        Which examples were learned from, in the order of their first mistake.
+        The examples that were learned from, in the order of their first mistake.
     support_vectors_ : array, sparse matrix or list
-        These examples (of `fit`).
+        These examples, if `fit` was used.
     alpha_ : array of shape (n_support,) or (n_support, n_classes)
-        Signed coefficients of the last vector; ``alpha_counts_`` has them beside y, as counts ≥ 0.
+        Signed coefficients of the last vector; ``alpha_counts_`` has them without the sign of y, as counts ≥ 0.
     kernel_ : Kernel
-        The kernel as it was used, "scale" replaced by a number.
+        The kernel that was used, with "scale" replaced by a number.
     {run}
 
     Examples
@@ -146,9 +147,10 @@ class KernelClassifier(
 
     @property
     def support_vectors_(self) -> Any:
-        """The examples that were learned from: those of `fit`, else as the kernel prepared them.
+        """The examples that were learned from: as given to `fit`, else as the kernel prepared them.
 
-        AttributeError after `partial_fit`, `learn_one` and loading where the kernel sees several parts of an example.
+        Raises AttributeError after `partial_fit`, `learn_one` or loading if the kernel compares several parts of an
+        example.
         """
         learner = self._learned
         if hasattr(self, "_support_vectors"):
@@ -161,10 +163,10 @@ class KernelClassifier(
 
     @property
     def alpha_counts_(self) -> NDArray[np.float64]:
-        """The other spelling: ``alpha_counts_ * y[support_]`` is `alpha_`, with y as ±1.
+        """The coefficients as counts: ``alpha_counts_ * y[support_]`` is `alpha_`, with y as ±1.
 
-        That is how often (times the step) each support was learned from; where equal examples have both labels, those
-        with the other label count against it. For more than two classes, the sizes of the coefficients.
+        The count is how often (times the step) each support was learned from. If equal examples have both labels, those
+        with the other label are subtracted. For more than two classes, the absolute values of the coefficients.
         """
         alpha = self.alpha_
         return alpha * self._support_signs() if self.learner_.binary else np.abs(alpha)
@@ -190,13 +192,13 @@ class KernelClassifier(
             self._support_vectors = [own_item(x) for x in found] if isinstance(found, list) else found
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         meta, arrays = super().state()
         return State(meta, arrays if self._held is None else {**arrays, "held_out": self._held})
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
         model = super().from_state(state, functions)
         if "held_out" in state.arrays:
             model._held = np.array(array_of(state.arrays, "held_out", np.int64, (None,)))

@@ -36,16 +36,16 @@ class KernelRanker(
     Attributes
     ----------
     support_ : array of int
-        Which candidates were learned from (numbered as they came), in the order of their first mistake.
+        The candidates that were learned from (numbered in the order seen), in the order of their first mistake.
     alpha_ : array
         Their signed coefficients in the last vector.
     kernel_ : Kernel
-        The kernel as it was used, "scale" replaced by a number.
+        The kernel that was used, with "scale" replaced by a number.
     {run}
 
     Examples
     --------
-    Of several parses, the one that hangs the phrase on the verb:
+    Choose, among several parses, the one that attaches the phrase to the verb:
 
     >>> from perceptive import KernelRanker
     >>> from perceptive.kernels import SubsetTree
@@ -71,7 +71,7 @@ class KernelRanker(
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
         model = super().from_state(state, functions)
         learner = model.learner_
         learner.parameters = replace(learner.parameters, kernel=model.kernel)  # as it was asked for

@@ -61,7 +61,7 @@ class LinearClassifier(
     ----------
     classes_ : array of labels
     coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
-        Under ``hypothesis`` (not for voted, which has no single vector; ovo has a row per pair).
+        Of ``hypothesis``. Voted has no single vector, so it has none; ovo has a row per pair.
     {run}
 
     Examples
@@ -108,16 +108,16 @@ class LinearClassifier(
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features), list of dicts, or data frame
-            A frame with columns of words (strings, categories) has the features that it would have as a CSV file:
-            ``size``, scaled by all rows, and ``colour=red``. Arrays, frames of numbers and dicts are taken as they are.
-            A model that has learned from files, or a clone of it, reads texts, dicts, frames and rows of its table as
-            it read the files, and measures their columns anew. An array, a frame of numbers or a bag of dicts of Dask
-            is learned from by the workers of the present client, with ``shards``.
+            A frame with columns of words (strings, categories) gets the same features as a CSV file: ``size``, scaled
+            by all rows, and ``colour=red``. Arrays, frames of numbers and dicts are used as they are. A model that has
+            learned from files, or a clone of it, reads texts, dicts, frames and rows of its table as it read the files,
+            and measures their columns again. For Dask arrays, Dask frames of numbers and Dask bags of dicts, the
+            workers of the current client learn, with ``shards``.
         y : array of labels
         sample_weight : array or None
-            Weights of the examples: each multiplies the step its example makes; 0 leaves the example out.
+            Weights of the examples: each multiplies the step of its example; 0 leaves the example out.
         coef_init, intercept_init : arrays or None
-            Where to start from, in the shape of ``coef_`` and ``intercept_``.
+            Starting weights, in the shape of ``coef_`` and ``intercept_``.
         """
         parameters, training = self._check_parameters()
         if is_on_cluster(X):
@@ -147,20 +147,21 @@ class LinearClassifier(
 
     @nothing_half_learned
     def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
-        """Learn from files, however large: memory holds the weights and a part of the examples.
+        """Learn from files of any size: memory holds the weights and a part of the examples.
 
-        Examples that fit in ``memory`` are learned from as `fit` does. Others are parsed into a binary cache, and every
-        epoch plays windows of examples from all over it; one epoch without a hold-out mixes the files while it parses
-        them, and takes two classes that are all the first block has for one binary problem until a third one is met.
+        If the examples fit in ``memory``, this learns as `fit` does. Otherwise they are parsed into a binary cache, and
+        every epoch plays windows of examples from the whole cache. One epoch without a hold-out instead mixes the files
+        while parsing them; if the first block has two classes, it learns one binary problem until a third class
+        appears.
 
         Parameters
         ----------
         source : Stream, path, glob, "-" or a sequence of paths
-            From `streams.open`, or what that takes.
+            The result of `streams.open`, or its argument.
         cache : path or None
-            Keep the cache there, for later calls.
+            Keep the cache there for later calls.
         memory : int
-            Bytes that hold examples.
+            Bytes of memory for examples.
 
         Examples
         --------
@@ -235,7 +236,7 @@ class LinearClassifier(
     # ------------------------------------------------------------ predicting
 
     def perceptron_criterion(self, X: Any, y: Any) -> float:
-        """E_p(w) = −Σ y·score over the misclassified examples; for many classes Σ max(0, best rival − score of y)."""
+        """Return E_p(w) = −Σ y·score over the mistakes; for many classes Σ max(0, best rival − score of y)."""
         return self._learned.criterion(check_rows(self, X, reset=False), y)
 
     def _vectors(self) -> list[Vector]:
@@ -246,7 +247,7 @@ class LinearClassifier(
 
     @property
     def coef_(self) -> NDArray[Any]:
-        """Weights: a row for two classes, a row per class, or (ovr, ovo) a row per problem."""
+        """Weights: one row for two classes, a row per class, or (ovr, ovo) a row per problem."""
         vectors, space = self._vectors(), self.learner_.space
         if len(vectors) > 1 or self.learner_.binary:
             return np.vstack([space.by_column(w[:, 0]) for w, _ in vectors])
@@ -266,9 +267,9 @@ class LinearClassifier(
 def initial_vectors(
     learner: LinearLearner, previous: LinearLearner | None, coef: ArrayLike | None, intercept: ArrayLike | None
 ) -> dict[Pair, Vector]:
-    """The vectors v₀ of a learner's problems; empty where they start from zero.
+    """Return the vectors v₀ of a learner's problems; empty if they start from zero.
 
-    Where neither ``coef`` nor ``intercept`` is given, those that the previous learner has ended with.
+    If neither ``coef`` nor ``intercept`` is given, these are the last vectors of the previous learner.
     """
     if coef is None and intercept is None:
         return {} if previous is None else _last_vectors(previous, learner)

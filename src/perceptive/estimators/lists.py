@@ -1,4 +1,4 @@
-"""What rankers share as scikit-learn estimators: lists of candidates, or rows with a query each."""
+"""What all rankers share as scikit-learn estimators: lists of candidates, or rows with a query each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from perceptive.training.loop import History
 
 
 class RankerMixin(RunMixin[Learner]):
-    """`fit`, `predict` and the rest of a ranker, from what it knows of its learner."""
+    """`fit`, `predict` and the other methods of a ranker."""
 
     certify: bool
     random_state: int
@@ -37,14 +37,14 @@ class RankerMixin(RunMixin[Learner]):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_rows, n_features) or list of dicts, with qid; or a list of lists
-            The candidates. A list of lists has for each list an array, a sparse matrix, or a list of rows or dicts.
+            The candidates. A list of lists has, for each list, an array, a sparse matrix, or a list of rows or dicts.
         y : array
-            With qid, the grade of each row: the more, the better. For a list of lists, for each list the index of the
-            best candidate, a set of indices of those equally good, or a sequence of grades.
+            With qid, the grade of each row: higher is better. For a list of lists, for each list the index of the best
+            candidate, a set of indices of equally good ones, or a sequence of grades.
         qid : array or None
-            The query of each row; rows with the same query are one list, wherever they stand.
+            The query of each row. Rows with the same query are one list, even if they are not adjacent.
         sample_weight : array or None
-            Weights of the lists, in the order in which they first appear.
+            Weights of the lists, in the order in which the lists first appear.
         """
         parameters, training = self._check_parameters()
         if self._one_set and training.validation_fraction:
@@ -81,7 +81,7 @@ class RankerMixin(RunMixin[Learner]):
 
     @nothing_half_learned
     def partial_fit(self, X: Any, y: Any, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning: one epoch over these lists, in the order given; the arguments are those of `fit`."""
+        """Continue learning: play one epoch over these lists, in the given order; the arguments are those of `fit`."""
         parameters, _ = self._check_parameters()
         first = not hasattr(self, "learner_")
         learner = self._learner(**parameters) if first else self.learner_
@@ -99,15 +99,15 @@ class RankerMixin(RunMixin[Learner]):
 
     @one_at_a_time
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """The notes' ``addExample``: learn how good the candidates of one list are; returns whether it was a mistake.
+        """Learn from one list (``addExample`` in the notes); return whether it was a mistake.
 
         Parameters
         ----------
         xs : a list of candidates
         best : int, set of int, or sequence of numbers
-            The index of the best, those of all that are equally good, or the grade of each.
+            The index of the best candidate, the indices of all equally good ones, or the grade of each.
         weight : float
-            Of the list.
+            Weight of the list.
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
         mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
@@ -115,7 +115,7 @@ class RankerMixin(RunMixin[Learner]):
         return bool(mistake)
 
     def learn_one(self, xs: Any, best: Any, w: float = 1.0) -> Self:
-        """Learn from one list, as `learn` does; as River calls it."""
+        """Learn from one list, as `learn` does; this is River's name for it."""
         self.learn(xs, best, w)
         return self
 
@@ -163,9 +163,9 @@ class RankerMixin(RunMixin[Learner]):
     # ------------------------------------------------------------ predicting
 
     def decision_function(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> Any:
-        """Scores: an array for rows (one per row), a list of arrays for a list of lists; shares of votes if voted.
+        """Return scores: an array for rows, a list of arrays for a list of lists; shares of votes if voted.
 
-        Rows of numbers without qid are one list, which matters for ``voted`` alone.
+        Rows of numbers without qid are one list; this matters only for ``voted``.
         """
         learner = self._learned
         if not hasattr(X, "shape") and len(X) == 0:
@@ -186,7 +186,7 @@ class RankerMixin(RunMixin[Learner]):
         return back
 
     def predict(self, X: Any, qid: ArrayLike | None = None, hypothesis: str | None = None) -> NDArray[np.int64]:
-        """For each list the index of its best candidate: within the list, or with qid the row.
+        """Return the index of the best candidate of each list: within the list, or with qid the row.
 
         Queries are in the order in which they first appear; rows without qid are one list.
         """
@@ -203,17 +203,17 @@ class RankerMixin(RunMixin[Learner]):
         return np.asarray(best if order is None else order[best], np.int64)
 
     def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
-        """The index of the best candidate of one list; ties go to the lowest."""
+        """Return the index of the best candidate of one list; the lowest index wins ties."""
         return int(self._learned.find_best(xs, hypothesis))
 
     def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
-        """One list from best to worst: pairs of index and score."""
+        """Return one list from best to worst: pairs of index and score."""
         return list(self._learned.rank(xs, hypothesis))
 
     predict_one = find_best  # as River calls it
 
     def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
-        """Share of the lists with one of the best on top; lists in which no candidate is better are left out."""
+        """Return the share of lists with a best candidate on top; skip lists of equally good candidates."""
         learner, lists = self._learned, self._lists(X, y, qid, columns=False)
         starts = starts_of(lists.sizes, int(np.sum(lists.sizes)))
         assert lists.grades is not None
@@ -227,7 +227,7 @@ class RankerMixin(RunMixin[Learner]):
         sample_weight: ArrayLike | None = None,
         witness: ArrayLike | None = None,
     ) -> Certificate:
-        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        """Compare this run with the theorem: see `Certificate`. It is hypothetical for data not trained on."""
         learner, (X, grades, sizes) = self._learned, self._lists(X, y, qid)
         return certify(learner, X, grades, sample_weight, witness=witness, sizes=sizes)
 

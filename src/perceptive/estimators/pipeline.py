@@ -1,4 +1,4 @@
-"""Scikit-learn pipelines of `HashedText` and one of our estimators, taken apart and put together."""
+"""Take apart and rebuild scikit-learn pipelines of `HashedText` and one of our estimators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perceptive.state import State
 
 
 def state_of(pipeline: Pipeline) -> State:
-    """The state of a fitted pipeline; raises TypeError where its steps are others."""
+    """Return the state of a fitted pipeline; raise TypeError if it has different steps."""
     (first, text), *others = pipeline.steps
     if not isinstance(text, HashedText) or len(others) != 1 or not hasattr(others[0][1], "state"):
         steps = " → ".join(type(step).__name__ for _, step in pipeline.steps)
@@ -24,7 +24,7 @@ def state_of(pipeline: Pipeline) -> State:
 
 
 def from_parts(parts: TextPipeline, model: Any) -> Pipeline:
-    """The pipeline of such parts, with the estimator that the state is of."""
+    """Build the pipeline from these parts, with the estimator that the state belongs to."""
     options = parts.features.options()
     pairs = {name: tuple(value) for name, value in options.items() if isinstance(value, list)}
     text = HashedText(**{**options, **pairs})

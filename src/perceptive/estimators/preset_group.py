@@ -1,4 +1,4 @@
-"""`PresetGroup`: the parameters of a tagger, some of which its preset brings."""
+"""`PresetGroup`: the parameters of a tagger, some of which its preset sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "a
 
 
 def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
-    """Values of parameters, where those that are "auto" are what a template brings, or else left out."""
+    """Replace each "auto" by the template's value, or leave the parameter out."""
     given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
     if note := told_of_rule(template, given):
         warnings.warn(note, stacklevel=2)
@@ -23,7 +23,7 @@ def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
 
 
 class PresetGroup(SequenceGroup, TrainingGroup):
-    """Of the estimator of taggers: "auto" is what the preset brings."""
+    """The parameters of the tagger estimator; "auto" is the value of the preset."""
 
     rule: str = parameter(
         "auto",

@@ -1,4 +1,4 @@
-"""Probabilities of classifiers, linear or kernel: calibrated on held-out examples, or shares of votes."""
+"""Probabilities of linear and kernel classifiers: calibrated on held-out examples, or shares of votes."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class ProbabilityMixin:
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities, in the order of the scores.
+        """Return probabilities, in the order of the scores.
 
-        Under ``voted`` the shares of the votes, an abstention counting for all classes alike. Otherwise
-        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0, chosen to make the held-out
-        labels likeliest; how sure that makes the model is bounded by how many examples were held out.
+        For ``voted``, the shares of the votes; an abstention counts for all classes equally. Otherwise
+        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0 that makes the held-out labels
+        most likely. The number of held-out examples limits how confident they can be.
 
-        They are as good as the scores. Where columns of X differ much in size `fit` warns
-        (`perceptive.errors.ScaleWarning`), and the probabilities are poor, too: scale the columns before. The worst log
-        loss over 10 splits of scikit-learn's wine is 0.7 as it is, and 0.2 standardised.
+        Probabilities are only as good as the scores. If columns of X differ much in size, `fit` warns
+        (`perceptive.errors.ScaleWarning`), and the probabilities are poor too: scale the columns first. On
+        scikit-learn's wine, the worst log loss over 10 splits is 0.7 unscaled, and 0.2 standardised.
         """
         return self._probabilities(self.decision_function(X))  # type: ignore[attr-defined]
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """The probability of each class for one example, as River has it; no classes before anything was learned.
+        """Return the probability of each class for one example, as River does; empty before anything was learned.
 
-        A stream has nothing to calibrate on: choose ``hypothesis="voted"`` there, or begin with `fit`.
+        A stream has nothing to calibrate on: use ``hypothesis="voted"`` there, or start with `fit`.
         """
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return {}

@@ -26,7 +26,7 @@ class LinearRanker(
     Attributes
     ----------
     coef_ : array of shape (n_features,)
-        Under ``hypothesis`` (not for voted, which has no single vector).
+        Of ``hypothesis``. Voted has no single vector, so it has none.
     {run}
 
     Examples

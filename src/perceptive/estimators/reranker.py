@@ -1,4 +1,4 @@
-"""`Reranker`: what a tagger proposes, put into a better order (Collins 2002)."""
+"""`Reranker`: puts the proposals of a tagger into a better order (Collins 2002)."""
 
 from __future__ import annotations
 
@@ -35,45 +35,45 @@ from perceptive.training.loop import History
 
 @dataclass(eq=False, repr=False)
 class Reranker(HistoryMixin, BaseEstimator):
-    """Learn which of a tagger's k best label sequences is best, by features of the whole sequence.
+    """Learn which of a tagger's k best label sequences is best, from features of the whole sequence.
 
-    The candidates to learn from come from taggers that have not seen the sentence (cross-fitting), so that they look
-    like those at test time. A candidate has its score, and features of its segments: words, shapes, other
-    columns, the tagger's clusters of words, ends, neighbours, and what surrounds them.
+    The training candidates come from taggers that have not seen the sentence (cross-fitting), so they look like those
+    at test time. A candidate has its score, and features of its segments: words, shapes, other columns, the tagger's
+    word clusters, ends, neighbours and context.
 
     Parameters
     ----------
     tagger : SequenceTagger or None
-        What proposes; None for ``SequenceTagger()``.
+        The tagger that proposes; None: ``SequenceTagger()``.
     k : int
         How many sequences it proposes.
     folds : int
-        Parts of the training data, each of which is tagged by a tagger that learned from the others.
+        Number of parts of the training data; each is tagged by a tagger that learned from the others.
     target : {"f1", "exact"}
-        Candidates are graded by the segments that they have wrong or miss, or only the truth itself is good.
+        "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
     features : callable or None
-        ``features(sentence, labels)`` gives further features of a candidate, as a dict. A saved model knows it by its
-        name, and asks for it: ``load(path, functions={"name": …})``. So it does for ``structure``.
+        ``features(sentence, labels)`` returns more features of a candidate, as a dict. A saved model stores only its
+        name, so pass it when loading: ``load(path, functions={"name": …})``. The same holds for ``structure``.
     ranker : LinearRanker, KernelRanker or None
-        What learns the order; None for ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=20)``, or with a kernel
-        ``KernelRanker(rule="pa1", C=0.01, cost="grade")``.
+        The ranker that learns the order; None: ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=20)``, or with a
+        kernel ``KernelRanker(rule="pa1", C=0.01, cost="grade")``.
     kernel : Kernel, str or None
-        Compares whole candidates, beside their features: the ranker's kernel is x·x' of the features plus this. Takes
-        time that grows with the number of mistakes; normalise it, so that it is of the size of the features.
+        Compares whole candidates: the ranker's kernel is x·x' of the features plus this one. The time grows with the
+        number of mistakes. Normalise the kernel, so that its values are of the size of the features.
     structure : {"tree", "tags"} or callable
         What the kernel compares: the tree of the segments (see `learners.candidates.to_tree`), the label sequence, or
-        what ``structure(sentence, labels)`` gives.
+        the result of ``structure(sentence, labels)``.
 
     Attributes
     ----------
     tagger_ : SequenceTagger
-        Fitted to all sentences.
+        The tagger, fitted to all sentences.
     ranker_ : LinearRanker or KernelRanker
-        Fitted.
+        The fitted ranker.
     oracle_ : float
-        F of the best candidates of the cross-fitted lists: what no order can exceed; between 0 and 1.
+        F (0 to 1) of the best candidates of the cross-fitted lists; no order can exceed it.
     n_iter_, mistakes_, updates_, loss_, history_, rounds_, converged_, held_out_, certificate_
-        Of the ranker's run, as other estimators have them; a mistake is a list whose best did not win.
+        The history of the ranker, as in other estimators; a mistake is a list whose best candidate did not win.
     learner_ : RerankingLearner
         The learner itself.
 
@@ -86,7 +86,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     >>> reranker.predict(["we met Eve".split()])
     [['O', 'O', 'B']]
 
-    Beside the features, a kernel of the trees (S (B (X Ann)) (x met) (B (X Bob))):
+    In addition to the features, a kernel of the trees (S (B (X Ann)) (x met) (B (X Bob))):
 
     >>> from perceptive.kernels import SubsetTree
     >>> kernel = SubsetTree(0.5).normalized()
@@ -106,18 +106,18 @@ class Reranker(HistoryMixin, BaseEstimator):
     structure: str | Structure = "tree"
 
     def fit(self, X: Any, y: Any = None, fitted: SequenceTagger | None = None, sample_weight: Any = None) -> Reranker:
-        """Learn from sentences, anew: the tagger, its candidates by cross-fitting, and their order.
+        """Learn from sentences, from scratch: the tagger, its candidates by cross-fitting, and their order.
 
         Parameters
         ----------
         X : list of sentences
-            A bag of Dask is learned from by the workers of the present client, with ``shards`` of tagger and ranker.
+            For a Dask bag, the workers of the current client learn, with the ``shards`` of tagger and ranker.
         y : list of label sequences
             See `SequenceTagger.fit`.
         fitted : SequenceTagger or None
-            A tagger with the same parameters that has learned from all of X already, and is kept.
+            A tagger with the same parameters that has already learned from all of X; it is kept.
         sample_weight : array-like of shape (n_sentences,), optional
-            How much each sentence counts, to the taggers as in `SequenceTagger.fit`, and its candidates to the ranker.
+            How much each sentence counts, for the taggers as in `SequenceTagger.fit`, and for the ranker.
         """
         on_cluster = is_on_cluster(X)
         if not on_cluster:
@@ -185,7 +185,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
     @property
     def learner_(self) -> RerankingLearner:
-        """What predicts."""
+        """The learner that predicts."""
         check_is_fitted(self, "ranker_")
         learner = self._joined(self.tagger_.learner_, self.ranker_.learner_)
         learner.oracle, learner.description = self.oracle_, self._description
@@ -205,33 +205,33 @@ class Reranker(HistoryMixin, BaseEstimator):
 
     @property
     def certificate_(self) -> Certificate:
-        """What the theorem allows, where the ranker has ``certify=True``."""
+        """The certificate, if the ranker has ``certify=True``."""
         return self.ranker_.certificate_
 
     def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> Certificate:
-        """What the theorem allows this run of the ranker: see `Certificate`; the candidates are made once more.
+        """Compare this run of the ranker with the theorem: see `Certificate`. The candidates are made again.
 
-        Data other than trained on makes it hypothetical.
+        It is hypothetical for data not trained on.
         """
         return certify(self.learner_, X, y, sample_weight)
 
     # ------------------------------------------------------------ predicting
 
     def predict(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
-        """The labels of each sentence: of the tagger's candidates, the one that the ranker puts on top."""
+        """Return the labels of each sentence: the tagger's candidate that the ranker puts on top."""
         return LabelSequences(self.learner_.predict_many(X, hypothesis))
 
     def predict_spans(self, text: str, *, hypothesis: str | None = None) -> list[TextSpan]:
-        """The segments of a raw text, which is cut into sentences and tokens: label, start, end, text of each."""
+        """Cut a raw text into sentences and tokens, and return its segments: label, start, end, text of each."""
         return predict_spans(self.learner_, text, hypothesis)
 
     def candidates(self, X: Sequence[Any]) -> list[list[Candidate]]:
-        """What the tagger proposes: for each sentence label sequences with scores, the best first."""
+        """Return the tagger's proposals: for each sentence, label sequences with scores, the best first."""
         check_is_fitted(self, "ranker_")
         return self.tagger_.predict_kbest(X, self.k)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """F of whole segments, or where labels mark none the share of right tokens; between 0 and 1."""
+        """Return F of whole segments, or the share of right tokens if labels mark no segments; between 0 and 1."""
         X, y = paired(X, y)
         return self._good(y, self.predict(X))
 
@@ -240,7 +240,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         return (result.f1 if self.learner_.in_segments(y) else result.accuracy) / 100.0
 
     def oracle(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """What choosing the best candidate of every list would score; between 0 and 1."""
+        """Return the score of the best candidate of every list; between 0 and 1."""
         X, y = paired(X, y)
         good = f1 if self.learner_.in_segments(y) else accuracy
         lists = zip(y, self.candidates(X), strict=True)
@@ -249,7 +249,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
+        """Return the whole state, as plain values and arrays; raise ValueError if nothing was learned."""
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
         about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")} | {"description": self._description}
@@ -257,7 +257,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
     @classmethod
     def from_learner(cls, learner: RerankingLearner) -> Reranker:
-        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        """Make an estimator from a trained learner, for example one that the command line trained from files."""
         kind: Any = KernelRanker if hasattr(learner.ranker, "kernel") else LinearRanker
         own = {name: getattr(learner, name) for name in OWN}
         tagger, ranker = SequenceTagger.from_learner(learner.tagger), kind.from_learner(learner.ranker)
@@ -266,7 +266,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Reranker:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
         parts = part_states(state, functions)
         own = {name: state.meta[name] for name in OWN}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker

@@ -1,4 +1,4 @@
-"""How estimators train their learner, and how they go into a file."""
+"""How estimators train their learner, and how they are saved."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KINDS = "biufUO"  # of labels
 
 
 def one_at_a_time(learn: Fit) -> Fit:
-    """Let one thread at a time teach an estimator, from the first example on, when there is no learner yet."""
+    """Let only one thread at a time train an estimator, even before it has a learner."""
 
     @wraps(learn)
     def learn_alone(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -50,7 +50,7 @@ def one_at_a_time(learn: Fit) -> Fit:
 
 
 def nothing_half_learned(fit: Fit) -> Fit:
-    """Let an estimator be what it was where `fit` raises; what Ctrl-C or a timeout breaks off is kept."""
+    """Leave an estimator unchanged if `fit` raises; keep what was learned if Ctrl-C or a timeout ends it."""
 
     @wraps(fit)
     def fit_or_not(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -67,7 +67,7 @@ def nothing_half_learned(fit: Fit) -> Fit:
 
 
 def threads_of(training: TrainingParameters) -> int:
-    """How many threads ``n_jobs`` asks for."""
+    """Return the number of threads that ``n_jobs`` means."""
     if training.n_jobs == -1:
         return default_threads()
     return training.n_jobs or 1
@@ -75,9 +75,9 @@ def threads_of(training: TrainingParameters) -> int:
 
 @contextmanager
 def progress_bar(wanted: bool, total: int, run: Any) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar that shows itself after a second: yields what is to be called with each number of examples played.
+    """Show a progress bar after a second: yields a function to call with each number of examples played.
 
-    None where it is not wanted. A ``total`` of 0 is not known; ``run``, or a learner, tells the mistakes so far.
+    Yields None if no bar is wanted. A ``total`` of 0 is unknown; ``run``, or a learner, has the mistakes so far.
     """
     if not wanted:
         yield None
@@ -122,7 +122,7 @@ class _NoCertificate:
 
 
 class RunMixin(HistoryMixin, Generic[Learner]):
-    """How a learner is trained, and the estimator as a state."""
+    """How a learner is trained, and the estimator's state."""
 
     learner_: Learner
     certificate_: Certificate = cast(Certificate, _NoCertificate())
@@ -173,7 +173,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     @property
     def reading(self) -> FeatureSpace | None:
-        """How this, or what it is a clone of, reads files; None where it has learned from none."""
+        """How this estimator, or the one it was cloned from, reads files; None if it has not learned from files."""
         space: FeatureSpace | None = getattr(getattr(self, "learner_", None), "space", None)
         return self.__dict__.get("_reading") if space is None or space.format is None else space
 
@@ -216,7 +216,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)
 
     def new_learner(self) -> Learner:
-        """A learner of these parameters, which has learned nothing; raises for what cannot be."""
+        """Make an untrained learner with these parameters; raise if they are not possible."""
         learner: Learner = self._learner(**self._check_parameters()[0])
         return learner
 
@@ -257,7 +257,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         return hasattr(self, "learner_")
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays; raises ValueError where nothing was learned."""
+        """Return the whole state, as plain values and arrays; raise ValueError if nothing was learned."""
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"this {type(self).__name__} has not learned anything; fit it before it is saved")
         known = dict(self.__dict__)  # another thread may fit it anew
@@ -288,7 +288,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     @classmethod
     def from_learner(cls, learner: Any) -> Self:
-        """An estimator of a learner that has learned elsewhere, as the command line does from files."""
+        """Make an estimator from a trained learner, for example one that the command line trained from files."""
         model: Any = cls(**cls._learned_parameters(learner))
         model.learner_, model._history = learner, History()
         return model  # type: ignore[no-any-return]
@@ -304,7 +304,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
         learner = cls._learner.from_state(state, functions)
         parameters = cls._loaded_parameters(state, learner, functions)
         unknown = set(parameters) - set(cls._get_param_names())  # type: ignore[attr-defined]
@@ -329,16 +329,16 @@ class PruneMixin(RunMixin[Learner]):
     """An estimator whose learner can be pruned."""
 
     def prune(self, threshold: float = 0.0, precision: str | None = None) -> Self:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+        """Keep only the vector that predicts, and only its weights above a threshold in absolute value.
 
-        Learning may go on from there; the average begins anew. A model that keeps every update (``keep="all"``, best,
-        voted, random) cannot be pruned.
+        Learning can continue; the average starts again. A model that keeps every update (``keep="all"``, best, voted,
+        random) cannot be pruned.
 
         Parameters
         ----------
         threshold : float
         precision : "float16", "int8" or None
-            What the weights are rounded to, in classifiers and rankers: a file then holds each in two bytes, or one.
+            Round the weights of classifiers and rankers to this type: a file then stores each in two bytes, or one.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The signature and the documentation of an estimator, from the groups of parameters that it inherits."""
+"""Build the signature and the documentation of an estimator from its groups of parameters."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, TypeVar
 
 from perceptive.declarations import Checked, Declaration, declared
 
-PARAMETERS, RUN = "    {parameters}\n", "    {run}\n"  # stand in docstrings for what is told of all estimators
+PARAMETERS, RUN = "    {parameters}\n", "    {run}\n"  # placeholders in docstrings
 WIDTH = 112
 ATTRIBUTES = """\
     n_iter_ : int
         Epochs played.
     mistakes_, updates_, loss_ : arrays
-        Per epoch of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion of the mistakes as
-        they happened. What is learned one by one is in ``learner_.mistakes`` and ``learner_.updates``.
+        Per epoch of `fit` or call of `partial_fit`: mistakes, updates, and the perceptron criterion summed over the
+        mistakes when they happened. ``learner_.mistakes`` and ``learner_.updates`` also count `learn_one`.
     history_ : list of dict
-        Per epoch the same, by name; of ``shards`` also the seconds that went into computing, waiting and mixing.
+        The same per epoch, by name; with ``shards`` also the seconds spent on computing, waiting and mixing.
     rounds_ : int
         Examples played, over all epochs and problems.
     converged_ : bool
-        Whether an epoch went by without a mistake or an update.
+        Whether an epoch had no mistake and no update.
     held_out_ : array
         Score on the held-out part, per epoch.
     certificate_ : Certificate
@@ -36,10 +36,10 @@ Values = TypeVar("Values", bound=Checked)
 
 
 def with_parameters(cls: Estimator) -> Estimator:
-    """Give an estimator the parameters of its groups, as keywords, and describe them where its docstring says so.
+    """Give an estimator the parameters of its groups, as keywords, and describe them in its docstring.
 
-    A docstring may also ask for the attributes that tell of the run. Where there is a
-    ``__post_init__``, `__init__` ends with it.
+    A docstring may also contain ``{run}``, for the attributes of a run. `__init__` calls ``__post_init__`` at its end,
+    if there is one.
 
     >>> from sklearn.base import BaseEstimator
     >>> from perceptive.parameter_groups import SeedGroup
@@ -77,7 +77,7 @@ def with_parameters(cls: Estimator) -> Estimator:
 
 
 def checked(given: Mapping[str, Any], parameters: type[Values]) -> Values:
-    """The values that are given of some parameters; raises `ParameterError` for what cannot be."""
+    """Check the given values of some parameters; raise `ParameterError` if one is not possible."""
     return parameters(**{name: given[name] for name in parameters.defaults if name in given})
 
 

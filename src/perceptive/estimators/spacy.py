@@ -1,6 +1,6 @@
-"""The tagger as a component of spaCy's pipelines: ``nlp.add_pipe("perceptive_tagger")``.
+"""The tagger as a spaCy pipeline component: ``nlp.add_pipe("perceptive_tagger")``.
 
-Needs spaCy (``pip install "perceptive[spacy]"``), which finds the component by an entry point of the package.
+Needs spaCy (``pip install "perceptive[spacy]"``), which finds the component through an entry point of the package.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ MODEL = "tagger.model"  # in the component's folder
 def make_tagger(
     nlp: Language, name: str, model: str | None, annotates: str | None, columns: list[str], parameters: dict[str, Any]
 ) -> SpacyTagger:
-    """What ``nlp.add_pipe("perceptive_tagger", config=…)`` adds."""
+    """Make the component that ``nlp.add_pipe("perceptive_tagger", config=…)`` adds."""
     return SpacyTagger(name, model, annotates=annotates, columns=columns, parameters=parameters)
 
 
 class SpacyTagger(Pipe):
     """A `SequenceTagger` that writes tags (``token.tag_``) or entities (``doc.ents``) into documents.
 
-    A document is tagged sentence by sentence where it has sentences, else as a whole; tokens that are white space are
-    passed over. Entities that a document has stay, and none that is found overlaps them. It learns by
-    ``nlp.initialize`` and ``nlp.update`` as other components do, or by `fit` in one call.
+    A document is tagged sentence by sentence if it has sentences, else as a whole; white-space tokens are skipped.
+    Existing entities of a document stay, and new ones do not overlap them. It learns through ``nlp.initialize`` and
+    ``nlp.update`` like other components, or through `fit` in one call.
 
     Parameters
     ----------
     name : str
         Its name in the pipeline.
     model : path, optional
-        A file of a model, ours: of `perceptive.save`, or of ``perceptive train --task tag``.
+        A model file of this package: from `perceptive.save`, or from ``perceptive train --task tag``.
     annotates : {"tags", "entities"}, optional
-        What is learned and written. By default entities where the labels keep to a scheme (BIO, …), or where
-        documents to learn from have entities; else tags.
+        What to learn and write. Default: entities if the labels follow a scheme (BIO, …) or if the training documents
+        have entities; else tags.
     columns : list of str
-        Attributes of spaCy's tokens that the tagger reads: ``["text"]``, or such as ``["text", "tag_"]``.
+        Attributes of spaCy's tokens that the tagger reads: ``["text"]``, or for example ``["text", "tag_"]``.
     parameters : dict
-        Parameters of `SequenceTagger`, to learn with.
+        Parameters of `SequenceTagger`, for training.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class SpacyTagger(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that it knows."""
+        """The known labels."""
         return tuple(map(str, self.tagger.classes_)) if self._fitted else ()
 
     @property
@@ -113,14 +113,14 @@ class SpacyTagger(Pipe):
     # ------------------------------------------------------------ learning
 
     def fit(self, docs: Iterable[Doc]) -> SpacyTagger:
-        """Learn from documents that have tags or entities, anew, as `SequenceTagger.fit` does."""
+        """Learn from documents with tags or entities, from scratch, as `SequenceTagger.fit` does."""
         docs = list(docs)
         self._choose(docs)
         self.tagger.fit(*self._sentences(docs))
         return self
 
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
-        """Forget what was learned, and choose what to annotate by the examples."""
+        """Forget everything learned, and decide from the examples what to annotate."""
         self.tagger = SequenceTagger(**self.tagger.get_params())
         self._choose([example.reference for example in get_examples()])
 
@@ -132,7 +132,7 @@ class SpacyTagger(Pipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from examples, once; its loss is the number of sentences that were answered wrongly."""
+        """Learn from examples, once; the loss is the number of wrongly tagged sentences."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         docs = [example.reference for example in examples]
@@ -211,7 +211,7 @@ class SpacyTagger(Pipe):
         return docs
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """What is right of its annotations, as spaCy counts it."""
+        """Return the scores of the annotations, as spaCy computes them."""
         if self.annotates == "tags":
             return Scorer.score_token_attr(examples, "tag", **kwargs)
         return Scorer.score_spans(examples, "ents", **kwargs)
@@ -219,7 +219,7 @@ class SpacyTagger(Pipe):
     # ------------------------------------------------------------ files
 
     def to_disk(self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()) -> None:
-        """Write the tagger into a folder, as a file of a model."""
+        """Write the tagger into a folder, as a model file."""
         self._check_fitted()
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
@@ -231,13 +231,13 @@ class SpacyTagger(Pipe):
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The file of the model."""
+        """Return the model file as bytes."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(folder)
             return (Path(folder) / MODEL).read_bytes()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> SpacyTagger:
-        """Read what `to_bytes` gave."""
+        """Read what `to_bytes` returned."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / MODEL).write_bytes(data)
             return self.from_disk(folder)
@@ -249,7 +249,7 @@ class SpacyTagger(Pipe):
 
 
 def sentences(doc: Doc) -> Iterator[list[Token]]:
-    """The tokens of each sentence, or of a document without sentences, but for white space."""
+    """Return the tokens of each sentence, or of a document without sentences; skip white space."""
     for part in doc.sents if doc.has_annotation("SENT_START") else (doc,):
         tokens = [token for token in part if not token.is_space]
         if tokens:

@@ -1,4 +1,4 @@
-"""What kernel estimators share: their supports, and how the kernel goes into a file."""
+"""What kernel estimators share: their supports, and how the kernel is saved."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from perceptive.state import Arrays, State
 
 
 class KernelMixin(RunMixin[Learner]):
-    """The supports of the learner and their coefficients, and the state of an estimator with a parameter ``kernel``.
+    """The supports of the learner and their coefficients, and the state of an estimator with a ``kernel`` parameter.
 
-    The learner gets a copy of the kernel; in a file, the kernel as it was asked for stands beside the parameters.
+    The learner gets a copy of the kernel; a file stores the kernel as the user gave it, next to the parameters.
     """
 
     kernel: Any
@@ -49,13 +49,13 @@ class KernelMixin(RunMixin[Learner]):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel as it was used."""
+        """The kernel that was used."""
         kernel: Kernel = self._learned.kernel
         return kernel
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """Which examples were learned from (numbered as they came), in the order of their first mistake."""
+        """The examples that were learned from (numbered in the order seen), in the order of their first mistake."""
         dual, held = self._learned.dual, self._held
         ids = np.array([] if dual is None else dual.ids, dtype=np.int64)
         if held is None or len(ids) == 0:
@@ -64,7 +64,7 @@ class KernelMixin(RunMixin[Learner]):
 
     @property
     def alpha_(self) -> NDArray[np.float64]:
-        """Signed coefficients of the supports in the last vector; for more than two classes one per class."""
+        """Signed coefficients of the supports in the last vector; one per class for more than two classes."""
         dual = self._learned.learned()
         alpha: NDArray[np.float64] = dual.alpha.copy()
         return alpha[:, 0] if dual.task == "binary" else alpha

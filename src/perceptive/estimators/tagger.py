@@ -30,7 +30,7 @@ from perceptive.training.loop import History
 
 
 class LabelSequences(list[list[Any]]):
-    """A list of label sequences. For NumPy it is an array of one dimension, whatever their lengths.
+    """A list of label sequences. NumPy sees it as a one-dimensional array, whatever the lengths.
 
     >>> found = LabelSequences([["O", "B"], ["O"]])
     >>> found == [["O", "B"], ["O"]], np.concatenate([found, found]).shape
@@ -49,7 +49,7 @@ class LabelSequences(list[list[Any]]):
 
 @with_parameters
 class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[SequenceLearner], BaseEstimator):
-    """The structured perceptron: labels for the tokens of sequences, learned from mistakes.
+    """The structured perceptron: learns from mistakes to label the tokens of sequences.
 
     X is a list of sentences, y a list of label sequences. A token is a string, a tuple of columns (word, part of
     speech, …) or a dict of features.
@@ -60,7 +60,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
     ----------
     classes_ : list of labels
     scheme_ : str or None
-        The scheme that predictions keep to.
+        The scheme that predictions follow.
     {run}
 
     Examples
@@ -83,18 +83,19 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
 
     @nothing_half_learned
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SequenceTagger:
-        """Learn from sentences, anew.
+        """Learn from sentences, from scratch.
 
         Parameters
         ----------
         X : list of sentences
-            A bag of Dask is learned from by the workers of the present client, with ``shards``.
+            For a Dask bag, the workers of the current client learn, with ``shards``.
         y : list of label sequences
-            A label that is None is free: the best one under the others is taken for right. Of a bag another bag, in the
-            same partitions; None where X has pairs of a sentence and its labels.
+            A label that is None is free: the best label given the others counts as right. For a Dask bag X, a bag with
+            the same partitions, or None if X has pairs of a sentence and its labels.
         sample_weight : array-like of shape (n_sentences,), optional
-            How much each sentence counts; those of weight 0 are not learned from, though their labels are known. See
-            `LinearClassifier.fit`: a weight stands beside the rule's own trade-off, and mira takes 0 and 1 alone.
+            How much each sentence counts. Sentences of weight 0 are not learned from, but their labels become known.
+            See `LinearClassifier.fit`: a weight works in addition to the rule's own trade-off, and mira takes only 0
+            and 1.
         """
         if not isinstance(self.probability, bool | np.bool_):
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
@@ -148,7 +149,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         return vars(checked(values, SequenceParameters)), checked(values, TrainingParameters)
 
     def new_learner(self, *examples: Any) -> SequenceLearner:
-        """A learner of these parameters, which has learned nothing; ``examples`` choose the preset: X and y."""
+        """Make an untrained learner with these parameters; ``examples`` (X and y) choose the preset."""
         return SequenceLearner(**self._check_parameters(*examples)[0])
 
     @one_at_a_time
@@ -159,7 +160,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         classes: Sequence[Any] | None = None,
         sample_weight: Any = None,
     ) -> SequenceTagger:
-        """Learn from further sentences, one epoch in the order given."""
+        """Learn from more sentences: one epoch, in the given order."""
         X, y = as_lists(X), as_lists(y)
         learner = self.learner_ if hasattr(self, "learner_") else self.new_learner(X, y)
         with learner.lock.learning():
@@ -181,24 +182,24 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
     def predict(
         self, X: Sequence[Any], *, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[Any]]:
-        """The labels of each sentence.
+        """Return the labels of each sentence.
 
         Parameters
         ----------
         X : list of sentences
         hypothesis : str, optional
-            Another than the tagger's own.
+            Use this hypothesis instead of the tagger's own.
         forced : list of label sequences, optional
-            Labels that are not None are obeyed.
+            The prediction has every label here that is not None.
         """
         return LabelSequences(self._learned.predict_many(X, hypothesis, forced))
 
     def predict_one(self, x: Sequence[Any]) -> list[Any]:
-        """The labels of one sentence."""
+        """Return the labels of one sentence."""
         return self.predict([x])[0]
 
     def predict_spans(self, text: str, *, hypothesis: str | None = None) -> list[TextSpan]:
-        """The segments of a raw text, which is cut into sentences and tokens: label, start, end, text of each.
+        """Cut a raw text into sentences and tokens, and return its segments: label, start, end, text of each.
 
         Offsets count code points: ``text[start:end]`` is the text of a segment.
 
@@ -214,20 +215,20 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
     def predict_kbest(
         self, X: Sequence[Any], k: int, *, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[list[Any], float]]]:
-        """The k best label sequences of each sentence with their scores, the best first."""
+        """Return the k best label sequences of each sentence with their scores, the best first."""
         return self._learned.k_best(X, k, forced=forced)
 
     def decision_margin(
         self, X: Sequence[Any], *, per: str = "token"
     ) -> list[NDArray[np.float64]] | NDArray[np.float64]:
-        """How sure the predictions are.
+        """Return how sure the predictions are.
 
         Parameters
         ----------
         X : list of sentences
         per : {"token", "sequence"}
-            For each token the score lost by the best path through any other label; for each sequence the best score
-            minus the second best. Under an encoding labels of IOB1 are taken for those of BIO.
+            "token": for each token, how much score the best path through a different label loses. "sequence": the best
+            score minus the second best. With ``encoding``, IOB1 labels are treated as BIO.
         """
         learner = self._learned
         if per not in ("token", "sequence"):
@@ -239,10 +240,10 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         return np.array([margin.min() if len(margin) else np.inf for margin in margins])
 
     def predict_proba(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
-        """For each sentence tokens × classes: how likely each label is, calibrated on held-out sentences.
+        """Return the probability of each label, tokens × classes per sentence, calibrated on held-out sentences.
 
-        The scores are max-marginals, so the likeliest label of a token is its label on the best path. Under an
-        encoding labels of IOB1 are taken for those of BIO: B begins a segment, I goes on.
+        The scores are max-marginals, so the most likely label of a token is its label on the best path. With
+        ``encoding``, IOB1 labels are treated as BIO: B begins a segment, I continues it.
         """
         learner = self._learned
         if learner.temperature is None:
@@ -250,10 +251,10 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         return label_probabilities(learner, X)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """F of whole segments where labels keep to a scheme, else the share of right tokens; between 0 and 1.
+        """Return F of whole segments if labels follow a scheme, else the share of right tokens; between 0 and 1.
 
         Labels that the tagger does not know count as missed. Labels that are None are free: their tokens are not
-        counted, and to the segments around them they are as predicted.
+        counted, and the segments around them see the predicted label.
         """
         predicted, truth = self.predict(X), as_lists(y)
         if len(truth) != len(predicted):
@@ -267,7 +268,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
     # ------------------------------------------------------------ the run
 
     def certificate(self, X: Sequence[Any], y: Sequence[Sequence[Any]], sample_weight: Any = None) -> Certificate:
-        """What the theorem allows this run: see `Certificate`. Data other than trained on makes it hypothetical."""
+        """Compare this run with the theorem: see `Certificate`. It is hypothetical for data not trained on."""
         return certify(self._learned, X, y, sample_weight)
 
     @property
@@ -277,7 +278,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
 
     @property
     def scheme_(self) -> str | None:
-        """The scheme that predictions keep to."""
+        """The scheme that predictions follow."""
         return self._learned.given or self.learner_.scheme
 
     def __sklearn_is_fitted__(self) -> bool:

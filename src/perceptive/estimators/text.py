@@ -35,16 +35,16 @@ class TextGroup(Group):
 
 @with_parameters
 class HashedText(TextGroup, HashGroup, HashingTransformer):
-    """Texts as hashed word and character n-grams, in 2^bits columns.
+    """Turn texts into hashed word and character n-grams, in 2^bits columns.
 
-    `perceptive.features.text.TextFeatures` says what a word is and how features are named.
+    `perceptive.features.text.TextFeatures` describes what a word is and how features are named.
 
     {parameters}
 
     Attributes
     ----------
     features_ : TextFeatures
-        ``features_.names(column)`` and ``features_.collisions()`` with ``remember_names=True``.
+        With ``remember_names=True``, use ``features_.names(column)`` and ``features_.collisions()``.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
         return tags
 
     def fit_transform(self, X: Iterable[str | bytes], y: Any = None) -> sparse.csr_matrix:
-        """Count document frequencies, and remember names, as far as asked to; and transform.
+        """Count document frequencies and remember names if the parameters say so, and transform X.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""`tune`: an estimator with the parameters that do best on examples that are held out."""
+"""`tune`: find the parameters that do best on held-out examples."""
 
 from __future__ import annotations
 
@@ -24,29 +24,28 @@ HELD_OUT = 0.1
 
 
 def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None, **fit: Any) -> Any:
-    """Try parameters by successive halving, and fit an estimator with the best of them.
+    """Try parameters by successive halving, and fit an estimator with the best ones.
 
     Every choice is trained for a ninth of ``estimator.epochs``, the best third for a third of them, the best ninth for
-    all, each with a part of the examples held out (``validation_fraction``, by default 0.1). Then the best one is
-    fitted to all examples. By default the parameters of the estimator itself are the first choice, and play to the end.
+    all, each with a part of the examples held out (``validation_fraction``, by default 0.1). Then the best choice is
+    fitted to all examples. By default, the first choice is the estimator's own parameters, which stay to the end.
 
     Parameters
     ----------
     estimator : estimator
         `LinearClassifier`, `KernelClassifier`, `LinearRanker`, `KernelRanker` or `SequenceTagger`, or a pipeline that
-        ends in one; it is not changed.
-    X, y : as its ``fit`` takes them
+        ends with one. It is not changed.
+    X, y : in the same form as for its ``fit``
     choices : sequence of dicts of parameters, or None
-        By default the rules that the estimator takes, pa1 and arow with several C and r, and for rankers the kinds of
-        ``pairs``. A pipeline has names such as
-        ``linearclassifier__rule``.
+        Default: all rules of the estimator, pa1 and arow with several C and r, and for rankers the kinds of ``pairs``.
+        A pipeline uses names such as ``linearclassifier__rule``.
     **fit
-        What ``fit`` takes besides.
+        Other arguments of ``fit``.
 
     Returns
     -------
     tuned : estimator
-        A new one, fitted. Its ``tuning_`` is the list of `Trial`: choice, epochs and score, the best first.
+        A new, fitted estimator. Its ``tuning_`` is the list of `Trial`: choice, epochs and score, the best first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The notes' on-line learner L: ``learn``, ``score``, ``predict``, ``find_best``. No scikit-learn here."""
+"""The online learner L of the notes: ``learn``, ``score``, ``predict``, ``find_best``; without scikit-learn."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

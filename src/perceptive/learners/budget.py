@@ -1,4 +1,4 @@
-"""A budget of supports, and what makes room when it is used up: memory and time per example stay bounded for ever."""
+"""A budget of supports, and what makes room when it is full: memory and time per example stay bounded."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ForgetOne:
         self.next = 0  # places are filled in order, so the oldest is always the next one round
 
     def added(self) -> None:
-        """Note a support that came while there was room: here nothing is to be noted."""
+        """Note a support that was added within the budget; does nothing here."""
 
     def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
-        """How example i of a block is learned though the budget is used up (`Dual.within_budget`): one support goes."""
+        """Learn example i of a block although the budget is full (`Dual.within_budget`): remove one support."""
         x, others = block.take(slice(i, i + 1)), block.take(slice(i + 1, None))
         slot = self.next if self.oldest else int(self.rng.integers(self.budget, dtype=np.int64))
         lost = dual.K.row(dual.supports.take([slot]), others)[:, None] * dual.alpha[slot]
@@ -44,13 +44,13 @@ class ForgetOne:
         return np.asarray(dual.K.row(x, others)[:, None] * step - lost), learn
 
     def state(self) -> dict[str, Any]:
-        """Whose turn it is to be forgotten, and the state of the random numbers."""
+        """Which support is forgotten next, and the state of the random numbers."""
         whole = self.rng.bit_generator.state
         numbers = (*whole["state"].values(), whole["has_uint32"], whole["uinteger"])
         return {"next": self.next, "random": [str(number) for number in numbers]}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Continue from this state."""
         if state["next"] >= self.budget:
             raise ValueError(f"next is {state['next']}, beyond the budget of {self.budget}")
         self.next = state["next"]
@@ -84,10 +84,10 @@ class Projectron:
         self.__init__(**state)  # type: ignore[misc]
 
     def state(self) -> None:
-        """Nothing: the supports say it all."""
+        """Empty: the supports contain everything."""
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Nothing to go on from."""
+        """Does nothing: there is no state."""
 
     def make_room(self, dual: Dual, block: Any, i: int, number: int, step: Floats) -> tuple[Floats, Learn]:
         """Spread the step over the supports."""
@@ -116,5 +116,5 @@ Forgetting = ForgetOne | Projectron
 
 
 def forgetting(name: str, budget: int, seed: int) -> Forgetting:
-    """The way of forgetting of this name."""
+    """Return the method of forgetting with this name."""
     return Projectron(budget) if name == "projectron" else ForgetOne(budget, seed, name == "oldest")

@@ -1,8 +1,8 @@
 """Probabilities from scores, in the order of the scores.
 
-One number a > 0 is learned on held-out data, the one that makes the labels likeliest under softmax(a·scores)
-(for two classes the logistic function of a·score). A single positive factor can change neither the order of the
-scores nor which class wins. How sure it makes the model is bounded by how many examples were held out.
+One number a > 0 is learned on held-out data: the one that makes the labels most likely under softmax(a·scores) (for two
+classes the logistic function of a·score). A single positive factor changes neither the order of the scores nor the
+winner. The number of held-out examples limits how confident the model can be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AT_ONCE = 2**8  # examples: with many classes the arrays that a step takes stay 
 
 
 def thinning(n: int, n_classes: int) -> int:
-    """k, where every k-th of n held-out examples is used: one temperature needs no more of them.
+    """Return k, if every k-th of n held-out examples is used: one temperature needs no more of them.
 
     Examples
     --------
@@ -28,11 +28,11 @@ def thinning(n: int, n_classes: int) -> int:
 
 
 def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
-    """Find the a > 0 that makes the true classes likeliest; the log-likelihood is concave in a.
+    """Find the a > 0 that makes the true classes most likely; the log-likelihood is concave in a.
 
-    Of n examples that are all right, the next one is right with probability (n + 1)/(n + 2), by the rule of
-    succession. So each example counts as (n + 1)/(n + 2) of its class, and as 1/(n + 2) of the best other class, as
-    Platt smooths his targets: the likelihood has a maximum also where the classes are separable.
+    If n examples are all right, the next one is right with probability (n + 1)/(n + 2), by the rule of succession. So
+    each example counts as (n + 1)/(n + 2) of its class, and as 1/(n + 2) of the best other class, as Platt smooths his
+    targets. The likelihood then has a maximum even if the classes are separable.
     """
     step = thinning(len(scores), 2 if scores.ndim == 1 else scores.shape[1])
     scores, truth = scores[::step], truth[::step]
@@ -60,7 +60,7 @@ def fit_temperature(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> fl
 
 
 def probabilities(scores: NDArray[np.float64], temperature: float | None) -> NDArray[np.float64]:
-    """Rows × classes, each row summing to 1; ``temperature=None`` means that the scores are shares of votes."""
+    """Return rows × classes, each row summing to 1; ``temperature=None`` if the scores are shares of votes."""
     if scores.ndim == 1:
         if temperature is None:
             positive = (1.0 + scores) / 2.0

@@ -1,4 +1,4 @@
-"""What a reranker's ranker sees of the label sequences that a tagger proposes, and how good each of them is."""
+"""What the ranker of a reranker sees of a tagger's proposed label sequences, and how good each of them is."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ NOTHING_TOLD = "no candidate is better than another: the tagger leaves nothing t
 
 
 def f1(truth: Sequence[Any], labels: Sequence[Any]) -> float:
-    """F of whole segments, between 0 and 1; 1 where there are none and none are found."""
+    """Return F of whole segments, between 0 and 1; 1 if there are none and none are found."""
     there, found = set(segments(truth)), set(segments(labels))
     return 2.0 * len(there & found) / (len(there) + len(found)) if there or found else 1.0
 
 
 def accuracy(truth: Sequence[Any], labels: Sequence[Any]) -> float:
-    """The share of tokens with the right label, of those whose label is known; 1 where there are none."""
+    """Return the share of tokens with the right label, among those with a known label; 1 if there are none."""
     right = [one == other for one, other in zip(truth, labels, strict=True) if one is not None]
     return sum(right) / len(right) if right else 1.0
 
 
 def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
-    """How good a candidate is: −1 for each segment that is wrong or missed, or each wrong token; or ("exact") whether
-    it is the truth.
+    """Return how good a candidate is.
+
+    −1 for each wrong or missed segment, or each wrong token; for "exact", whether it is the true sequence.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def grade(truth: Sequence[Any], labels: Sequence[Any], target: str) -> float:
 
 
 class CandidateLists(NamedTuple):
-    """Graded candidates, one list after the other.
+    """Graded candidates, list after list.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class CandidateLists(NamedTuple):
     sentences : array of int
         The sentence of each list.
     oracle : float
-        F of the best candidate of every list: what no order can exceed; between 0 and 1.
+        F (0 to 1) of the best candidate of every list; no order can exceed it.
     """
 
     rows: Any
@@ -88,7 +89,7 @@ class CandidateLists(NamedTuple):
     oracle: float
 
     def weights(self, given: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-        """The weights of the lists, from those of the sentences."""
+        """Return the weights of the lists, from those of the sentences."""
         return None if given is None else given[self.sentences]
 
 
@@ -106,11 +107,11 @@ def graded_lists(
     only_telling: bool = True,
     in_segments: bool = True,
 ) -> CandidateLists:
-    """The candidates of sentences as lists to learn from.
+    """Make lists to learn from, of the candidates of sentences.
 
-    With ``hashing`` features are hashed as they are made: dicts of them all would take many times the memory.
-    ``only_telling`` leaves out lists in which no candidate is better than another. Where labels are not ``in_segments``
-    tokens stand for segments.
+    With ``hashing``, features are hashed when they are made: storing them all as dicts would take many times the
+    memory. ``only_telling`` leaves out lists in which no candidate is better than another. If labels are not
+    ``in_segments``, tokens replace segments.
     """
     graded = grades_of(y, proposed, target, in_segments)
     told = [i for i, grades in enumerate(graded) if not only_telling or max(grades) > min(grades)]
@@ -135,19 +136,19 @@ def graded_lists(
 
 
 def grades_of(y: Sequence[Any], proposed: list[list[Candidate]], target: str, in_segments: bool) -> list[list[float]]:
-    """How good each candidate of each sentence is."""
+    """Return how good each candidate of each sentence is."""
     target = target if in_segments else target.replace("f1", "accuracy")
     return [[grade(truth, labels, target) for labels, _ in found] for truth, found in zip(y, proposed, strict=True)]
 
 
 def best_of(y: Sequence[Any], proposed: list[list[Candidate]], in_segments: bool) -> list[list[Any]]:
-    """The labels that are the best proposal for each sentence."""
+    """Return the labels of the best proposal for each sentence."""
     good = f1 if in_segments else accuracy
     return [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
 
 
 def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> float:
-    """F of the best candidates, or their accuracy."""
+    """Return F of the best candidates, or their accuracy."""
     result = evaluate(y, best)
     return float(result.f1 if in_segments else result.accuracy) / 100.0
 
@@ -156,7 +157,7 @@ def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> flo
 
 
 def clusters_of(templates: Templates | None) -> Clusters:
-    """The clusters of words that templates have learned; templates that are still to be guessed have none."""
+    """Return the word clusters that templates have learned; templates not yet chosen have none."""
     if templates is None:
         return []
     known = [(name, column) for name, (_, column) in templates.clusters.items() if name not in templates.unlearned]
@@ -171,10 +172,10 @@ def describe(
     clusters: Clusters | None = (),
     of_tokens: bool = False,
 ) -> list[Any]:
-    """The candidates of a sentence as the ranker sees them: dicts of features, or pairs of such with a structure.
+    """Describe the candidates of a sentence for the ranker: dicts of features, or pairs of a dict and a structure.
 
-    What all of them share cancels out, and is left out of the features. The cluster of a word is a column more; with
-    None for ``clusters`` candidates are described as by the first builds, whose rankers have learned so. ``of_tokens``:
+    Features that all candidates share cancel out, so they are left out. The cluster of a word is one more column;
+    ``clusters=None`` describes candidates as the first versions did, for rankers trained by them. With ``of_tokens``,
     labels mark no segments, and each token is described with its label.
     """
     pieces = [_tokens(labels) if of_tokens else _pieces(labels) for labels, _ in found]
@@ -222,12 +223,12 @@ def describe(
 
 
 def kernel_of(kernel: Kernel) -> Kernel:
-    """x·x' of the features plus a kernel of the structures."""
+    """Return x·x' of the features plus a kernel of the structures."""
     return Linear().after(hashed).on(0) + kernel.on(1)
 
 
 def hashed(row: Mapping[str, float]) -> Any:
-    """Features as a sparse row."""
+    """Return features as a sparse row."""
     import scipy.sparse as sp
 
     kernel = HashKernel(KERNEL_BITS)
@@ -236,7 +237,7 @@ def hashed(row: Mapping[str, float]) -> Any:
 
 
 def structure_of(structure: str | Structure) -> Structure:
-    """What a kernel compares of a candidate: "tree" is `to_tree`, "tags" the labels; or a function of one's own."""
+    """Return what a kernel compares: "tree" is `to_tree`, "tags" the labels; or the result of the user's function."""
     if callable(structure):
         return structure
     if structure not in STRUCTURES:
@@ -247,7 +248,7 @@ def structure_of(structure: str | Structure) -> Structure:
 
 
 def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
-    """Raise ValueError for parameters that cannot be."""
+    """Raise ValueError for impossible parameters."""
     if target not in ("f1", "exact"):
         raise ParameterError("{}: choose 'f1' or 'exact'", Parameter("target", target))
     for name, value in (("k", k), ("folds", folds)):
@@ -258,7 +259,7 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
 
 
 def few_sentences(n: int) -> str:
-    """What is said of a reranker that learns from few sentences."""
+    """Return the warning for a reranker that learns from few sentences."""
     return (
         f"{n} sentences are few for a reranker: of fewer than {FEW} it is often worse than its tagger; compare the two "
         "on sentences that neither has learned from (perceptive eval, or score), and try larger steps: C=0.1"
@@ -266,9 +267,9 @@ def few_sentences(n: int) -> str:
 
 
 def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:
-    """A labelled sentence as a tree of segments, for kernels of trees.
+    """Turn a labelled sentence into a tree of segments, for tree kernels.
 
-    Words stand under their second column (the part of speech, say), or under their shape where there is none.
+    Words stand under their second column (for example the part of speech), or under their shape if there is none.
 
     Examples
     --------
@@ -291,7 +292,7 @@ STRUCTURES: dict[str, Structure] = {"tree": to_tree, "tags": lambda x, labels: t
 
 
 def shape(word: str) -> str:
-    """Capitals, small letters and digits, runs of a kind as one: New-York → X-X, U.S. → X.X., 1,200 → 0,0."""
+    """Return the word shape, equal kinds in a row as one: New-York → X-X, U.S. → X.X., 1,200 → 0,0."""
     kinds = re.sub(r"[^\W\d_a-z]+[a-z]*", "X", word)
     return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "x", kinds))
 

@@ -1,4 +1,4 @@
-"""What learners in the dual share, whatever they learn: the kernel, the dual itself, and what is known of the run."""
+"""What all learners in the dual share: the kernel, the dual itself, and the facts of the run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DualLearner(Recorded, ABC):
 
     @property
     def open(self) -> bool:
-        """Whether it stands between two examples of a stream; see `Learner`."""
+        """Whether it is between two examples of a stream; see `Learner`."""
         return self.dual is not None and self.dual.open
 
     @open.setter
@@ -59,7 +59,7 @@ class DualLearner(Recorded, ABC):
             self.dual.set_open(open)
 
     def learned(self) -> Dual:
-        """The dual of a learner that has learned."""
+        """The dual of a learner that has learned something."""
         if self.dual is None:
             raise ValueError(NOTHING_LEARNED)
         return self.dual
@@ -73,20 +73,20 @@ class DualLearner(Recorded, ABC):
         return self._new_dual(kernel) if self.dual is None else self.dual
 
     def as_rows(self, X: Any) -> Any:
-        """A list of rows as one array, where the kernel is of vectors: a row is then the same alone and among many."""
+        """Return rows as one array if the kernel compares vectors: a row alone then equals a row among many."""
         if not (self.asked_kernel.vectors and isinstance(X, list) and X):
             return X
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
 
     def read_raw(self, X: Any, grow: bool = False) -> Any:
-        """Rows of raw examples, where it learned from files of rows; anything else as it is."""
+        """Return rows of raw examples if it learned from files of rows; anything else unchanged."""
         if not self.space.takes_raw(X):
             return X
         return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
 
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
-        """The kernel, and examples as it wants them: to be learned from, or only looked at."""
+        """Return the kernel, and the examples in its form: for learning, or only for prediction."""
         if not grow:
             self.learned()
             self.check_features(X)
@@ -104,16 +104,16 @@ class DualLearner(Recorded, ABC):
         return kernel, examples
 
     def as_learned(self, X: Any, kernel: Kernel | None = None) -> Any:
-        """Examples as they are learned from: their numbers are rounded to the model's precision."""
+        """Return examples in the form for learning: their numbers are rounded to the model's precision."""
         return (kernel or self.kernel).prepare(X, np.dtype(self.parameters.dtype))
 
     def as_predicted(self, X: Any, dual: Dual) -> Any:
-        """The same, in the precision that a dual predicts with."""
+        """Return examples in the precision for prediction."""
         examples = self.as_learned(X)
         return examples if dual.K.dtype == np.dtype(self.parameters.dtype) else in_double(examples)
 
     def check_features(self, X: Any) -> int | None:
-        """How many columns X has, where the kernel is of vectors; raises where these are not those of the model."""
+        """Return how many columns X has, if the kernel compares vectors; raise if the model has a different number."""
         shape = getattr(X, "shape", None)
         if not self.kernel.vectors or shape is None or len(shape) != 2:
             return self.n_features
@@ -130,7 +130,7 @@ class DualLearner(Recorded, ABC):
         return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
 
     def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name."""
+        """Describe it, as plain values by name."""
         p, answers = self.parameters, {name: getattr(self, name) for name in self.told}
         supports = {"features": self.n_features, "supports": 0 if self.dual is None else len(self.dual)}
         return {"kernel": repr(self.kernel), **parameter_facts(p), **answers, **supports, **space_facts(self.space, p)}
@@ -140,24 +140,24 @@ class DualLearner(Recorded, ABC):
         return iter(())
 
     def finish(self) -> None:
-        """Learning is over for now; nothing is left to be done."""
+        """End learning for now; nothing is left to do."""
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, copied."""
+        """Copy everything that learning changes."""
         with self.lock.exclusive():
             dual = None if self.dual is None else self.dual.copy()
             found = {name: getattr(self, name) for name in self.learned_names}
             return {"dual": dual, "tally": copy.copy(self.tally), **found}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot; datasets that were begun cannot be played on."""
+        """Return to a snapshot; datasets that are half played cannot continue."""
         dual = None if state["dual"] is None else state["dual"].copy()
         with self.lock.learning(), self.lock.changing():
             for name, value in {**state, "dual": dual, "tally": copy.copy(state["tally"])}.items():
                 setattr(self, name, value)
 
     def problems(self, witness: Any = None) -> list[Problem]:
-        """The sequences v₀, v₁, … as theorems see them; witnesses are coefficients of the supports."""
+        """Return the sequences v₀, v₁, … of the theorems; witnesses are coefficients of the supports."""
         if witness is not None:
             raise ValueError("a kernel model takes no witness: its vectors are sums over its supports; leave it out")
         return self.asked(self._problems)
@@ -212,7 +212,7 @@ class DualLearner(Recorded, ABC):
 
 
 def check_gram(X: Any, fresh: bool) -> None:
-    """Raise ValueError where this cannot be the Gram matrix of all examples that there will be."""
+    """Raise ValueError if this cannot be the Gram matrix of all training examples."""
     if not fresh:
         raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
     shape = np.shape(X) if isinstance(X, np.ndarray) else ()

@@ -1,4 +1,4 @@
-"""What a learner is, as plain values by name, for people to read."""
+"""Describe a learner for people to read, as plain values by name."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ PARAMETERS = ("rule", "hypothesis", "pairs", "budget")  # that tell learners apa
 
 
 def parameter_facts(parameters: Any) -> dict[str, Any]:
-    """Those parameters that tell learners apart; for rankers the cost beside."""
+    """Return the parameters that distinguish learners; for rankers also the cost."""
     declared = {f.name for f in fields(parameters)}
     names = [name for name in PARAMETERS if name in declared] + (["cost"] if "pairs" in declared else [])
     return {name: getattr(parameters, name) for name in names}
 
 
 def rule_facts(parameters: Any) -> dict[str, Any]:
-    """What theorems ask of the rule."""
+    """Return the properties of the rule that theorems need."""
     return {name: getattr(parameters, name) for name in ("rule", "learning_rate", "margin", "C")}
 
 
 def space_facts(space: FeatureSpace, parameters: Any) -> dict[str, Any]:
-    """How features become columns."""
+    """Describe how features become columns."""
     format, names = space.format, space.names
     return {
         "format": None if format is None else format.name,

@@ -1,7 +1,7 @@
-"""`Guarded`: what makes a learner safe with several threads, and with Ctrl-C; `Recorded`: what its datasets note in it.
+"""`Guarded` makes a learner safe with several threads and Ctrl-C; `Recorded` keeps what its datasets note.
 
-One thread learns at a time; others predict, save and copy meanwhile, between two of its steps. A step that changes the
-model is whole: no other thread sees it half done, and no signal handler breaks it off.
+One thread learns at a time; others predict, save and copy between two of its steps. A step that changes the model is
+atomic: no other thread sees it half done, and no signal handler interrupts it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
 def counter(name: str, doc: str) -> Any:
-    """A property of a learner that is a whole number which it has counted, as `Guarded._count` has it."""
+    """Make a property that returns one of the whole numbers of `Guarded._count`."""
 
     def read(self: Guarded) -> int:
         with self.lock.shared():
@@ -29,14 +29,14 @@ def counter(name: str, doc: str) -> Any:
 
 
 class Guarded:
-    """The base of learners: the lock of each, and what it has counted over all its problems.
+    """The base class of learners: their lock, and their counts over all problems.
 
     Attributes
     ----------
     lock : Lock
-        A thread holds ``learning()`` while it teaches, from the first example to the last; ``shared()`` while it
-        predicts; ``exclusive()`` while it copies the model, or changes it for long; ``changing()`` while it changes it
-        in a short step, which signals wait for. A copy, a pickle and a fork have a lock of their own.
+        A thread holds ``learning()`` while it trains, from the first example to the last; ``shared()`` while it
+        predicts; ``exclusive()`` while it copies the model, or changes it for long; ``changing()`` during a short step
+        that changes it, which signals wait for. A copy, a pickle and a fork have their own lock.
     """
 
     lock: _core.Lock
@@ -49,11 +49,11 @@ class Guarded:
 
     @property
     def settled(self) -> bool:
-        """Whether prediction changes nothing at all: no average is left to be brought up to date."""
+        """Whether prediction changes nothing: no average must be brought up to date."""
         return True
 
     def asked(self, answer: Callable[[], Answer]) -> Answer:
-        """What the learner answers, while no other thread changes it."""
+        """Ask the learner while no other thread changes it."""
         with self.lock.shared():
             if self.settled:
                 return answer()
@@ -95,18 +95,18 @@ class Guarded:
 
     @property
     def loss(self) -> float:
-        """The perceptron criterion of the mistakes as they happened: Σ best rival − answer."""
+        """The perceptron criterion summed over the mistakes when they happened: Σ best rival − answer."""
         return self.progress[2]
 
     @property
     def progress(self) -> tuple[int, int, float]:
-        """Mistakes, updates and loss, all of one moment."""
+        """Mistakes, updates and loss, at one moment."""
         with self.lock.shared():
             return int(self._count("mistakes")), int(self._count("updates")), float(self._count("criterion"))
 
 
 class Recorded(Guarded):
-    """A guarded learner whose datasets write down in it what they play."""
+    """A guarded learner that keeps what its datasets note."""
 
     tally: _core.Tally  # fingerprint of the examples, how many were played, their id features: one step changes all
     first_epoch: tuple[int, int] | None  # rounds and mistakes, where training made more epochs
@@ -120,7 +120,7 @@ class Recorded(Guarded):
         self.tally.add(fingerprint, played, ids)
 
     def recorded(self) -> Meta:
-        """What is recorded, as plain values."""
+        """Return what was recorded, as plain values."""
         counts = {"fingerprint": str(self.fingerprint), "played": self.played, "ids": self.ids}
         return {**counts, "first_pass": self.first_epoch}
 

@@ -1,4 +1,4 @@
-"""The notes' L in the dual: it remembers its mistakes, and a kernel compares new examples with them."""
+"""The learner L of the notes in the dual: it remembers its mistakes; a kernel compares new examples with them."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from perceptive.state import State, check_labels
 
 
 class KernelLearner(DualLearner):
-    """An on-line learner of anything that a kernel compares.
+    """An online learner of anything that a kernel compares.
 
-    Two classes that are announced are one problem with signed α; otherwise all classes compete with α_{i,y}
-    (``multiclass="joint"``), and new ones may appear at any time, or each is learned against the rest ("ovr").
+    Two classes known in advance are one problem with signed α. Otherwise all classes compete with α_{i,y}
+    (``multiclass="joint"``) and new ones may appear at any time, or each is learned against the rest ("ovr").
 
     Parameters
     ----------
     classes : sequence of labels or None
-        All classes, if they are known before the data.
+        All classes, if they are known in advance.
     fixed : bool
-        Whether a class that comes later is refused. Else the classes are those of the first data, and two of them,
-        which are one problem, become competitors when a third one comes.
+        Whether later classes are refused. If not, the first data give the classes; if these are two, they are one
+        problem, and become competitors when a third class appears.
     **parameters
-        See `perceptive.parameters.KernelParameters`. The hypothesis is ``"last"`` unless another one is given.
+        See `perceptive.parameters.KernelParameters`. The default hypothesis is ``"last"``.
 
     Examples
     --------
@@ -110,10 +110,10 @@ class KernelLearner(DualLearner):
         grow: bool = True,
         alpha_init: Any = None,
     ) -> KernelDataset:
-        """Check examples and make them ready to be learned from; see `Learner.dataset`.
+        """Check examples and prepare them for learning; see `Learner.dataset`.
 
-        ``alpha_init`` are signed coefficients to start from, one for each example (and class), of a learner that has
-        learned nothing.
+        ``alpha_init`` are signed coefficients to start from, one for each example (and class); only for an untrained
+        learner.
         """
         X = listed(X)
         columns = self.space.columns_of(X) if grow else []
@@ -149,7 +149,7 @@ class KernelLearner(DualLearner):
         return dataset
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that was not announced; its coefficients start at zero."""
+        """Add a class that was not known in advance; its coefficients start at zero."""
         with self.lock.learning(), self.lock.changing():
             first = not self.classes
             if self.announced:
@@ -161,21 +161,21 @@ class KernelLearner(DualLearner):
                 meet_output(self.dual, self.index[label])
 
     def sort_classes(self) -> None:
-        """Have classes that came one by one in the order of their labels: here they always are."""
+        """Sort classes that appeared one by one; here they are always sorted."""
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
-        """Learn from x with the label y, as the rule says. Returns whether it was a mistake."""
+        """Learn from x with the label y, by the rule. Return whether it was a mistake."""
         return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the order given."""
+        """Learn from many examples, in the given order."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
     def scores(self, X: Any, hypothesis: str | None = None, normalized: bool | None = None) -> Floats:
-        """Scores of many examples: one per row for two classes, else one per row and class."""
+        """Return scores of many examples: one per row for two classes, else one per row and class."""
         X = listed(X)
         return self.asked(lambda: self._scores(X, hypothesis, normalized))
 
@@ -191,31 +191,31 @@ class KernelLearner(DualLearner):
         return scores[:, 0] if self.binary else scores
 
     def score(self, x: Any, hypothesis: str | None = None) -> Any:
-        """The notes' ``predict``: Σ α_i K(x_i, x), or one such number per class."""
+        """Return Σ α_i K(x_i, x) (``predict`` in the notes), or one such number per class."""
         scores = self.scores(_one(x), hypothesis)[0]
         return scores if isinstance(scores, np.ndarray) else float(scores)
 
     def decide(self, scores: Floats) -> NDArray[np.int64]:
-        """From scores to indices of classes; ties go to the lowest index."""
+        """Turn scores into indices of classes; the lowest index wins ties."""
         return decide_binary(scores, self.parameters.ties) if self.binary else decide_argmax(scores)
 
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
-        """The number of the class of each example."""
+        """Return the index of the class of each example."""
         return self.decide(self.scores(X, hypothesis))
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
-        """The label of each example."""
+        """Return the label of each example."""
         X = listed(X)
         return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
-        """The label of x."""
+        """Return the label of x."""
         return self.predict_many(_one(x), hypothesis)[0]
 
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         more = {"takes_objects": self.takes_objects, "temperature": self.temperature}
         more |= {"announced": self.announced, "fixed": self.fixed}
         with self.lock.exclusive():
@@ -224,7 +224,7 @@ class KernelLearner(DualLearner):
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         meta = state.meta
         classes, announced, takes_objects = meta["classes"], meta["announced"], meta["takes_objects"]
         if len(set(classes)) != len(classes):

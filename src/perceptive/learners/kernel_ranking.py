@@ -1,4 +1,4 @@
-"""The notes' L for ranking in the dual: it remembers the candidates it was wrong about, and a kernel compares."""
+"""The learner L of the notes for ranking in the dual: a kernel compares candidates with those of its mistakes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from perceptive.state import State
 
 
 class KernelRankingLearner(DualLearner, ListLearner):
-    """An on-line learner that picks the best of a list of anything that a kernel compares.
+    """An online learner that picks the best of a list of anything that a kernel compares.
 
-    v = Σ α_s φ(x_s) over the candidates s that were learned from; in a pair the better one's α rises by as much as the
-    worse one's falls. A list with one candidate, or whose candidates are all equally good, is no round.
+    v = Σ α_s φ(x_s) over the candidates s that were learned from. In a pair, the α of the better one rises as much as
+    that of the worse one falls. A list with one candidate, or with equally good candidates, is not a round.
 
     Parameters
     ----------
     **parameters
-        See `perceptive.parameters.KernelRankingParameters`. The hypothesis is ``"last"`` unless another one is given.
+        See `perceptive.parameters.KernelRankingParameters`. The default hypothesis is ``"last"``.
 
     Examples
     --------
-    Candidates are words here.
+    Here, candidates are words.
 
     >>> from perceptive.kernels import Spectrum
     >>> from perceptive.learners import KernelRankingLearner
@@ -51,11 +51,11 @@ class KernelRankingLearner(DualLearner, ListLearner):
 
     @property
     def takes_objects(self) -> bool:
-        """Whether candidates are any objects, and not rows of numbers."""
+        """Whether candidates are arbitrary objects, not rows of numbers."""
         return not (self.kernel.vectors or self.kernel.pairwise)
 
     def candidates(self, xs: Any) -> Any:
-        """One list: rows where the kernel is of vectors, else objects."""
+        """Return one list: rows if the kernel compares vectors, else objects."""
         return objects(xs) if self.takes_objects else self.as_rows(candidates(xs))
 
     def _new_dual(self, kernel: Kernel) -> Dual:
@@ -66,7 +66,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
     def dataset(
         self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None, epochs: int | None = None, grow: bool = True
     ) -> KernelLists:
-        """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
+        """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         columns = self.space.columns_of(X) if grow else []
         X = self.read_raw(X, grow)
@@ -98,7 +98,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
     # ------------------------------------------------------------ predicting
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> Floats:
-        """Σ α_s K(x_s, x); under ``voted`` the share of the votes in the list (``sizes``: one list)."""
+        """Return Σ α_s K(x_s, x); for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
         return self.asked(lambda: self._scores(X, sizes, hypothesis))
 
     def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
@@ -115,19 +115,19 @@ class KernelRankingLearner(DualLearner, ListLearner):
     # ------------------------------------------------------------ theorems and files
 
     def problems(self, witness: Any = None) -> list[Problem]:
-        """The sequence v₀, v₁, … as theorems see it."""
+        """Return the sequence v₀, v₁, … of the theorems."""
         p = self.parameters
         facts = {"certified": p.cost is None, "mean_of_pairs": p.pairs == "all"}
         return [replace(problem, **facts) for problem in super().problems(witness)]
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return self._state()
 
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         kernel = kernel_from_plain(state.meta["kernel"], state.arrays, functions or {})
         learner = cls(kernel=kernel, **state.meta["parameters"])
         learner._read_state(state, "binary", 1)

@@ -1,7 +1,7 @@
-"""`Learner`: what the notes call L, whatever the task and the representation.
+"""`Learner`: the learner L of the notes, for every task and representation.
 
 A learner predicts, sees the truth, and learns from its mistakes. Everything else (training, hold-out, checkpoints,
-certificates, files, the command line) is written once against this contract.
+certificates, files, the command line) is written once, for this interface.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from perceptive.state import State
 
 
 class Learner(Protocol):
-    """An on-line learner.
+    """An online learner.
 
     Learners of lists also have ``find_best`` and ``rank``: see `ListLearner`. The vectors of the hypotheses are the
-    witnesses of `problems`. Several threads may use one: see `Guarded`, the base of those that we have.
+    witnesses of `problems`. Several threads may use a learner: see `Guarded`, the base class of all our learners.
 
     Attributes
     ----------
     lock : Lock
-        Held by ``learning()`` while examples are made ready and played.
+        Held by ``learning()`` while examples are prepared and played.
     parameters : object
-        What it is: rule, hypothesis, … See `perceptive.parameters`.
+        Rule, hypothesis, …: see `perceptive.parameters`.
     rounds, mistakes, updates : int
-        Examples played so far, those that were answered wrongly, and the updates made; over all problems.
+        Examples played so far, wrong answers among them, and updates made; over all problems.
     loss : float
-        The perceptron criterion of the mistakes as they happened.
+        The perceptron criterion summed over the mistakes when they happened.
     progress : (int, int, float)
-        Mistakes, updates and loss, all of one moment.
+        Mistakes, updates and loss, at one moment.
     played, fingerprint : int
-        Examples recorded by datasets, and the sum of their hashes: what a certificate knows its data by. An epoch that
-        was broken off counts as whole.
+        Examples recorded by datasets, and the sum of their hashes, by which a certificate recognises its data. An
+        interrupted epoch counts as complete.
     ids : int
-        Id features that the Δ-trick has handed out.
+        Id features that the Δ-trick has assigned.
     first_epoch : (int, int) or None
-        Rounds and mistakes of the first epoch, where training made more.
+        Rounds and mistakes of the first epoch, if training played more.
     open : bool
-        Whether it stands between two examples of a stream, since `learn` or `learn_many`: the averaged hypothesis then
-        credits v_K with the example that it is about to predict, (Σ m_k v_k + v_K)/(m + 1). Training closes it:
-        Σ m_k v_k/m.
+        Whether it is between two examples of a stream, since `learn` or `learn_many`. The averaged hypothesis then
+        credits v_K with the example that it is about to predict, (Σ m_k v_k + v_K)/(m + 1). Training closes it: Σ m_k
+        v_k/m.
     threads : int
-        That may work at the same time while it learns; results do not depend on it.
+        Threads that may work at the same time while it learns; results do not depend on it.
     """
 
     threads: int
@@ -78,7 +78,7 @@ class Learner(Protocol):
     def progress(self) -> tuple[int, int, float]: ...
 
     def dataset(self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True) -> Dataset:
-        """Check examples and make them ready to be learned from. Learns nothing, and changes nothing where it raises.
+        """Check examples and prepare them for learning. Learns nothing; if it raises, nothing changes.
 
         Parameters
         ----------
@@ -86,86 +86,87 @@ class Learner(Protocol):
         weights : array or None
             Sample weights.
         epochs : int or None
-            How often a training run will play them, in any order; None where they are learned from once, as they come.
+            How often a training run will play them, in any order; None if they are learned from once, in the given
+            order.
         grow : bool
-            Whether new names and labels get their places. False where the examples are only looked at: then unknown
-            labels are refused, and unknown names are left out.
+            Whether new names and labels are added. False if the examples are only for prediction: then unknown labels
+            are refused, and unknown names are left out.
         """
 
     def learn(self, x: Any, y: Any) -> bool:
-        """Learn from x with the answer y, as the rule says. Returns whether it was a mistake."""
+        """Learn from x with the answer y, by the rule. Return whether it was a mistake."""
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the order given. The same as `learn` one by one."""
+        """Learn from many examples, in the given order; the same as `learn` one by one."""
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
-        """The answer to x."""
+        """Return the answer to x."""
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> Any:
-        """The answer to each of many examples. Changes nothing."""
+        """Return the answer to each of many examples. Changes nothing."""
 
     def score(self, x: Any, hypothesis: str | None = None) -> Any:
-        """What the answer to x is chosen by: a number, or one for each class or candidate; of a sentence the best."""
+        """Return the score of x: one number, or one per class or candidate; for a sentence the best score."""
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
-        """Add to what datasets have recorded; negative numbers take it back."""
+        """Add to what datasets have recorded; negative numbers undo it."""
 
     def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name, for people to read."""
+        """Describe it for people to read, as plain values by name."""
 
     def finish(self) -> None:
-        """Learning is over for now: predictions may keep what they make."""
+        """End learning for now: predictions may keep what they compute."""
 
     def snapshot(self) -> Any:
-        """Everything that learning changes, copied."""
+        """Copy everything that learning changes."""
 
     def restore(self, state: Any) -> None:
-        """Go back to a snapshot. Datasets that were begun cannot be played on."""
+        """Return to a snapshot. Datasets that are half played cannot continue."""
 
     def problems(self, witness: Any = None) -> Sequence[Problem]:
-        """The sequences v₀, v₁, … as theorems see them, with the vectors of the hypotheses as witnesses."""
+        """Return the sequences v₀, v₁, … of the theorems, with the vectors of the hypotheses as witnesses."""
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together.
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together.
 
-        ``functions`` are the user's own by name, which no file holds.
+        ``functions`` are the user's own functions by name; files do not contain them.
         """
 
 
 class MixableLearner(Learner, Protocol):
-    """A learner that is linear in v, so that replicas of it can learn apart and be mixed.
+    """A learner that is linear in v, so its replicas can learn separately and be mixed.
 
-    `perceptive.roles.why_not_mixed` says why others cannot.
+    `perceptive.roles.why_not_mixed` says why other learners cannot.
     """
 
     def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
-        """Make ready for replicas that play shards of n examples; whether they put off their share of the average.
+        """Prepare for replicas that play shards of n examples; return whether they defer their share of the average.
 
-        What they put off is added up in the end: ``sums(problem)`` is to give it, the sum of those of the shards.
+        Deferred shares are added at the end: ``sums(problem)`` must return their sum over the shards.
         """
 
     def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """What learners elsewhere start from: the state of a replica, and functions of the user's by their names."""
+        """Return what learners elsewhere start from: the state of a replica, and the user's functions by name."""
 
     def replica(self) -> Self:
-        """A learner with the same v and no counts, that learns on its own and shares what learning does not change."""
+        """Return a learner with the same v and no counts, which learns separately and shares the constant parts."""
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, Any]:
-        """What a replica has become since, by problem: parts that can ``add`` one another, for `mix`.
+        """Return what a replica has learned, by problem: parts that can ``add`` each other, for `mix`.
 
         The weight of a replica is 1, or the number of its updates.
         """
 
     def mix(self, mixture: dict[Any, Any]) -> None:
-        """Go to the weighted mean of the replicas in a mixture, with all that they have counted."""
+        """Move to the weighted mean of the replicas in a mixture, and add their counts."""
 
 
 def learn_all(dataset: Dataset) -> None:
-    """Play a dataset once, as it lies: a part of a stream, which leaves the learner open."""
+    """Play a dataset once, in its order, as a part of a stream; this leaves the learner open."""
     learner = dataset.learner
     if not learner.open:
         with learner.lock.changing():
@@ -177,7 +178,7 @@ def learn_all(dataset: Dataset) -> None:
 
 
 def is_mistake(learner: Any, learn: Callable[[], None]) -> bool:
-    """Whether what a learner learns is a mistake."""
+    """Return whether the learner makes a mistake on what it learns here."""
     with learner.lock.learning():
         before: int = learner.mistakes
         learn()

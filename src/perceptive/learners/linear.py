@@ -1,4 +1,4 @@
-"""The notes' L for two and more classes: plain vectors, one loop, every hypothesis."""
+"""The learner L of the notes for two or more classes: plain vectors, one loop, every hypothesis."""
 
 from __future__ import annotations
 
@@ -45,34 +45,34 @@ from perceptive.state import State, check_labels, numbered, plain_values
 
 
 class LinearLearner(Mixable):
-    """An on-line learner: it predicts, sees the truth, and learns from its mistakes.
+    """An online learner: it predicts, sees the truth, and learns from its mistakes.
 
-    Two classes that are announced are one binary problem. Classes that are not announced may appear at any time:
-    the learner then keeps a vector per class from the first example on (``multiclass="joint"``), so that a third
-    class finds exactly what a joint learner would have made of the first two.
+    Two classes known in advance are one binary problem. Otherwise, classes may appear at any time: the learner then
+    keeps a vector per class from the first example on (``multiclass="joint"``), so that a third class finds exactly
+    what a joint learner would have learned from the first two.
 
     Parameters
     ----------
     classes : sequence of labels or None
-        All classes, if they are known before the data.
+        All classes, if they are known in advance.
     fixed : bool
-        Whether a class that comes later is refused. Else the classes are those of the first data, and two of them,
-        which are one binary problem, become competitors when a third one comes.
+        Whether later classes are refused. If not, the first data give the classes; if these are two, they are one
+        binary problem, and become competitors when a third class appears.
     provisional : bool
-        Whether the classes are only the first two that were met: then a third one raises `NewClass`, until `finish`.
+        Whether the classes are only the first two that appeared: then a third one raises `NewClass`, until `finish`.
     **parameters
-        See `perceptive.parameters.LinearParameters`. The hypothesis is ``"last"`` unless another one is given.
+        See `perceptive.parameters.LinearParameters`. The default hypothesis is ``"last"``.
 
     Attributes
     ----------
     space : FeatureSpace
         How examples become rows.
     vectors : dict
-        The `WeightVector` of each problem, by the classes that it is about.
+        The `WeightVector` of each problem, by the classes of the problem.
 
     Examples
     --------
-    The movies of the lecture notes: two critics, and whether the film made a profit.
+    The films of the lecture notes: two critics, and whether the film made a profit.
 
     >>> from perceptive.learners import LinearLearner
     >>> L = LinearLearner(classes=["loss", "profit"])
@@ -111,7 +111,7 @@ class LinearLearner(Mixable):
 
     @property
     def bias(self) -> float:
-        """Value of the constant feature; nan where the first rows are yet to tell."""
+        """Value of the constant feature; nan until the first rows determine it."""
         return math.nan if self.parameters.bias == "auto" else float(self.parameters.bias)
 
     @property
@@ -125,7 +125,7 @@ class LinearLearner(Mixable):
         return not self.binary and self.parameters.multiclass == "joint"
 
     def set_classes(self, labels: list[Any]) -> None:
-        """Have these classes, in this order."""
+        """Set the classes, in this order."""
         multiclass.check_problems(self.parameters.multiclass, len(labels))
         self.classes = labels
         self.index = dict(zip(labels, range(len(labels)), strict=True))
@@ -136,7 +136,7 @@ class LinearLearner(Mixable):
             self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
-        """The problems that there must be."""
+        """Return the problems that these classes need."""
         if self.binary or self.joint:
             return [ALL]
         if self.parameters.multiclass == "ovo":
@@ -160,7 +160,7 @@ class LinearLearner(Mixable):
         }
 
     def start(self, initial: Mapping[Pair, Vector]) -> None:
-        """Forget what was learned, and start from the given vectors."""
+        """Forget everything learned, and start from the given vectors."""
         with self.lock.learning(), self.lock.changing():
             for w, _ in initial.values():
                 self.space.meet_columns(np.flatnonzero(w.any(axis=1)))
@@ -172,9 +172,9 @@ class LinearLearner(Mixable):
             }
 
     def meet_class(self, label: Any) -> None:
-        """Add a class that was not announced; its weights start at zero.
+        """Add a class that was not known in advance; its weights start at zero.
 
-        Classes that compete are numbered as they come, until `sort_classes`.
+        Competing classes are numbered in order of appearance, until `sort_classes`.
         """
         with self.lock.learning(), self.lock.changing():
             if self.announced:
@@ -201,7 +201,7 @@ class LinearLearner(Mixable):
     def dataset(
         self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True
     ) -> LabelledRows:
-        """Check rows and their labels and make them ready to be learned from; see `Learner.dataset`."""
+        """Check rows and their labels, and prepare them for learning; see `Learner.dataset`."""
         labels = Labels.of(y)
         n = len(labels.which)
         if not grow:
@@ -228,7 +228,7 @@ class LinearLearner(Mixable):
         return LabelledRows(self, rows, labels, weights)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
-        """Learn from x with the label y, as the rule says. Returns whether it was a mistake."""
+        """Learn from x with the label y, by the rule. Return whether it was a mistake."""
         if type(x) is dict and weight == 1.0:
             mistake = learn_dict(self, x, y)
             if mistake is not None:
@@ -236,34 +236,34 @@ class LinearLearner(Mixable):
         return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the order given."""
+        """Learn from many examples, in the given order."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
     def score(self, x: Any, hypothesis: str | None = None) -> float | NDArray[np.float64]:
-        """The notes' ``predict``: v·x, or one such number per class."""
+        """Return v·x (``predict`` in the notes), or one such number per class."""
         scores = self.scores(single_row(x), hypothesis)[0]
         return scores if isinstance(scores, np.ndarray) else float(scores)
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
-        """The label of x."""
+        """Return the label of x."""
         found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
         if found is not None:
             return found[0]
         return self.predict_many(single_row(x), hypothesis)[0]
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
-        """The label of each row."""
+        """Return the label of each row."""
         return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
 
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
-        """The number of the class of each row."""
+        """Return the index of the class of each row."""
         return self.asked(lambda: self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis))
 
     def decisions_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.int64]:
-        """The same of rows that its space has made; scores are made some at a time."""
+        """Return the same for rows that its space has made; scores are computed in parts."""
 
         def decisions() -> NDArray[np.int64]:
             parts = in_parts(rows.n, len(self.classes))
@@ -272,11 +272,11 @@ class LinearLearner(Mixable):
         return self.asked(decisions)
 
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores of many examples: one per row for two classes, else one per row and class."""
+        """Return scores of many examples: one per row for two classes, else one per row and class."""
         return self.asked(lambda: self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis))
 
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores of rows that its space has made."""
+        """Return scores of rows that its space has made."""
         return self.asked(lambda: self._scores_of(rows, hypothesis))
 
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
@@ -292,13 +292,13 @@ class LinearLearner(Mixable):
         return reduction(parts, rows.n, len(self.classes))
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """From scores to indices of classes; ties go to the lowest index."""
+        """Turn scores into indices of classes; the lowest index wins ties."""
         if self.binary:
             return multiclass.decide_binary(scores, self.parameters.ties)
         return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
-        """The perceptron criterion E_p(w): −Σ y·score over the misclassified, or Σ max(0, best rival − score of y)."""
+        """Return the perceptron criterion E_p(w): −Σ y·score of the mistakes, or Σ max(0, best rival − score of y)."""
         labels, which = Labels.of(y)
 
         def criterion() -> float:
@@ -314,29 +314,29 @@ class LinearLearner(Mixable):
     # ------------------------------------------------------------ the run so far
 
     def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name."""
+        """Describe it, as plain values by name."""
         p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
         return {**parameter_facts(p), **own, **space_facts(self.space, p)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
-        """Each score: its name, and where its weights are."""
+        """Return each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
                 yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
-        """The sequences v₀, v₁, … as theorems see them."""
+        """Return the sequences v₀, v₁, … of the theorems."""
         return self.asked(lambda: problems_of(self.vectors, witness, self.space))
 
     def finish(self) -> None:
-        """Learning is over for now: its classes are all that there are, and predictions may write vectors out."""
+        """End learning for now: no more classes are expected, and predictions may compute whole vectors."""
         with self.lock.changing():
             self.provisional = False
             self.sort_classes()
             super().finish()
 
     def sort_classes(self) -> None:
-        """Have classes that came one by one in the order of their labels."""
+        """Sort classes that appeared one by one by their labels."""
         with self.lock.changing():
             if self.joint and not self.announced and self.classes != in_order_of_labels(self.classes):
                 new_label = self._sort_classes(self.classes)
@@ -346,7 +346,7 @@ class LinearLearner(Mixable):
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         with self.lock.exclusive():
             self.check_growth()
             space = self.space.state()
@@ -370,7 +370,7 @@ class LinearLearner(Mixable):
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         meta, arrays = state
         classes, how = meta["classes"], {name: meta.get(name, False) for name in ("fixed", "provisional")}
         learner = cls(classes if meta["announced"] else None, **how, **meta["parameters"])

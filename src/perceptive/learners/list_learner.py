@@ -1,4 +1,4 @@
-"""What learners of lists share, whatever a candidate is: learning the best, and finding it."""
+"""What all learners of lists share: learning the best candidate, and finding it."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from perceptive.learners.learner import is_mistake, learn_all
 
 
 class ListLearner(Recorded, ABC):
-    """``learn`` and ``find_best`` of the notes, from what a learner of lists knows: `dataset` and `scores`."""
+    """``learn`` and ``find_best`` of the notes, for learners of lists with `dataset` and `scores`."""
 
     parameters: Any
 
     @abstractmethod
     def candidates(self, xs: Any) -> Any:
-        """One list of candidates, checked for what it is made of."""
+        """Return one list of candidates, with checked types."""
 
     @property
     @abstractmethod
     def takes_objects(self) -> bool:
-        """Whether candidates are objects of any kind, and not rows of numbers."""
+        """Whether candidates are arbitrary objects, not rows of numbers."""
 
     @abstractmethod
     def dataset(
         self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None, epochs: int | None = None, grow: bool = True
     ) -> ListDataset:
-        """Check lists and make them ready to be learned from; see `Learner.dataset`.
+        """Check lists and prepare them for learning; see `Learner.dataset`.
 
         Parameters
         ----------
         X : candidates
-            Those of all lists, one list after the other; without ``sizes`` a list of lists.
+            The candidates of all lists, list after list; without ``sizes`` a list of lists.
         y : array or sequence
-            How good each candidate is, the more, the better; without ``sizes`` for each list the index of the best, a
-            set of indices of those equally good, or a sequence of grades.
+            How good each candidate is; higher is better. Without ``sizes``, for each list the index of the best
+            candidate, a set of indices of equally good ones, or a sequence of grades.
         weights : array or None
-            Of the lists.
+            Weights of the lists.
         sizes : array of int or None
             How many candidates each list has.
         epochs, grow
@@ -54,7 +54,7 @@ class ListLearner(Recorded, ABC):
 
     @abstractmethod
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores of candidates; under ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
+        """Return scores of candidates; for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
 
     def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
         """Candidates, grades and sizes, whichever way they are given."""
@@ -62,7 +62,7 @@ class ListLearner(Recorded, ABC):
 
     @contextmanager
     def settling(self, grades: Any, sizes: Any) -> Iterator[None]:
-        """Let the first lists say what ``pairs="auto"`` is; nothing has changed where something is raised."""
+        """Let the first lists decide what ``pairs="auto"`` means; if something raises, nothing changes."""
         before = self.parameters
         if before.pairs == "auto":
             checked = check_grades(grades, len(grades))
@@ -78,44 +78,44 @@ class ListLearner(Recorded, ABC):
     # ------------------------------------------------------------ learning
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """Learn which candidate is best: its index from 0 on, or a set of those equally good.
+        """Learn which candidate is best: its index from 0 on, or a set of equally good ones.
 
-        Returns whether it was a mistake: whether none of them won.
+        Returns whether it was a mistake, so whether none of them won.
         """
         xs = self.candidates(xs)
         return self.learn_graded(xs, grades_of(best, _count(xs)), weight)
 
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
-        """Learn how good each candidate is. Returns whether it was a mistake."""
+        """Learn how good each candidate is. Return whether it was a mistake."""
         xs = self.candidates(xs)
         weights = None if weight == 1.0 else [weight]
         return is_mistake(self, lambda: self.learn_many(xs, grades, weights, sizes=[_count(xs)]))
 
     def learn_many(self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None) -> None:
-        """Learn from many lists, in the order given; the arguments are those of `dataset`."""
+        """Learn from many lists, in the given order; the arguments are those of `dataset`."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights, sizes=sizes))
 
     # ------------------------------------------------------------ predicting
 
     def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
-        """The notes' ``findBest``, counted from 0; ties go to the lowest index."""
+        """Return the index of the best candidate (``findBest`` in the notes), from 0; the lowest index wins ties."""
         return int(np.argmax(self.score(xs, hypothesis)))
 
     predict = find_best
 
     def score(self, xs: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """The score of each candidate of one list."""
+        """Return the score of each candidate of one list."""
         return self.scores(self.candidates(xs), None, hypothesis)
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[int]:
-        """The index of the best candidate of each of many lists."""
+        """Return the index of the best candidate of each list."""
         lists = lists_of(X, None, self.takes_objects)
         scores = self.scores(lists.X, lists.sizes, hypothesis)
         return [int(np.argmax(part)) for part in np.split(scores, np.cumsum(lists.sizes)[:-1])]
 
     def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
-        """The candidates from best to worst, each with its score; ties in the order given."""
+        """Return the candidates from best to worst, each with its score; ties keep the given order."""
         scores = self.score(xs, hypothesis)
         return [(int(j), float(scores[j])) for j in np.argsort(-scores, kind="stable")]
 

@@ -1,4 +1,4 @@
-"""`Mixable`: what learners of weight vectors share; they can be replicated, learn apart, and be mixed."""
+"""`Mixable`: what all learners with weight vectors share; their replicas can learn separately and be mixed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Mixable(Recorded):
 
     @property
     def open(self) -> bool:
-        """Whether it stands between two examples of a stream; see `Learner`."""
+        """Whether it is between two examples of a stream; see `Learner`."""
         return self._open
 
     @open.setter
@@ -55,14 +55,14 @@ class Mixable(Recorded):
         return sum([getattr(vector.run, name) for vector in self.vectors.values()])
 
     def finish(self) -> None:
-        """Learning is over for now; predictions may write vectors out."""
+        """End learning for now; predictions may compute whole vectors."""
         with self.lock.changing():
             for vector in self.vectors.values():
                 vector.finish()
         self.check_growth()
 
     def check_growth(self) -> None:
-        """`check_finite`, but only where the weights are so long that it may be: it looks at all of them."""
+        """Call `check_finite`, but only if the weights are so long that it may fail: it reads all of them."""
         if not self.vectors:
             return
         with self.lock.shared():
@@ -73,7 +73,7 @@ class Mixable(Recorded):
             self.check_finite()
 
     def check_finite(self) -> None:
-        """Raise ValueError where the weights have overflowed, or the scores that they were learned by."""
+        """Raise ValueError if the weights have overflowed, or the scores that they were learned from."""
         wanted = self.parameters.hypothesis
         with self.lock.exclusive():
             if not math.isfinite(self._count("criterion")):
@@ -83,10 +83,10 @@ class Mixable(Recorded):
                     vector.compact(hypothesis)
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+        """Keep only the vector that predicts, and only its weights above a threshold in absolute value.
 
-        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
-        With ``precision`` "float16" or "int8" they are rounded: a file holds each in two bytes, or one.
+        Learning can continue; the average starts again. A learner that keeps every update cannot be pruned.
+        ``precision`` "float16" or "int8" rounds the weights: a file stores each in two bytes, or one.
         """
         check_prunable(self.parameters, threshold, precision)
         with self.lock.learning(), self.lock.changing():
@@ -98,13 +98,13 @@ class Mixable(Recorded):
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, copied."""
+        """Copy everything that learning changes."""
         with self.lock.exclusive():
             vectors = {key: vector.snapshot() for key, vector in self.vectors.items()}
             return {"vectors": vectors, "tally": copy.copy(self.tally), "open": self._open}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot."""
+        """Return to a snapshot."""
         with self.lock.learning(), self.lock.changing():
             for key, vector in self.vectors.items():
                 vector.restore(state["vectors"][key])
@@ -112,7 +112,7 @@ class Mixable(Recorded):
 
     @abstractmethod
     def state(self) -> State:
-        """The whole state; see `Learner`."""
+        """Return the whole state; see `Learner`."""
 
     # ------------------------------------------------------------ shards
 
@@ -125,14 +125,14 @@ class Mixable(Recorded):
         return twin
 
     def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """The state of a replica; see `Learner`. What is zero is left out, and so are averages."""
+        """Return the state of a replica; see `Learner`. It contains no zeros and no averages."""
         return self.replica().state(), {}
 
     def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
-        """Make ready for shards of n examples; see `Learner`.
+        """Prepare for shards of n examples; see `Learner`.
 
-        Averages wait to the end of the run, as in serial learning, where what waits (a number for each example and
-        class) is less than the weights: on a cluster it travels with them.
+        Averages are deferred to the end of the run, as in serial learning, if the deferred numbers (one for each
+        example and class) are fewer than the weights: on a cluster both are sent.
         """
         defer = all(n * vector.n_classes <= vector.n_features * vector.stride for vector in self.vectors.values())
         with self.lock.learning(), self.lock.changing():

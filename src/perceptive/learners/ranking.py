@@ -1,4 +1,4 @@
-"""The notes' L for ranking: ``learn(xs, best)`` and ``find_best(xs)``, every hypothesis."""
+"""The learner L of the notes for ranking: ``learn(xs, best)`` and ``find_best(xs)``, every hypothesis."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from perceptive.state import State, plain_values
 
 
 class RankingLearner(ListLearner, Mixable):
-    """An on-line learner that picks the best of a list, sees which one is, and learns from its mistakes.
+    """An online learner that picks the best of a list, sees which one is best, and learns from its mistakes.
 
-    A mistake is a list whose best does not win strictly; then v ← v + x_ℓ − x_ℓ̂ (or as the rule says). A list with one
-    candidate, or whose candidates are all equally good, is no round.
+    A mistake is a list whose best candidate does not win strictly; then v ← v + x_ℓ − x_ℓ̂ (or as the rule says). A
+    list with one candidate, or with equally good candidates, is not a round.
 
     Parameters
     ----------
     **parameters
-        See `perceptive.parameters.RankingParameters`. The hypothesis is ``"last"`` unless another one is given.
+        See `perceptive.parameters.RankingParameters`. The default hypothesis is ``"last"``.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class RankingLearner(ListLearner, Mixable):
     def dataset(
         self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None, epochs: int | None = None, grow: bool = True
     ) -> RankedRows:
-        """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
+        """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         with self.settling(y, sizes):
             return self._dataset(X, y, weights, sizes, grow)
@@ -108,11 +108,11 @@ class RankingLearner(ListLearner, Mixable):
     # ------------------------------------------------------------ predicting
 
     def candidates(self, xs: Any) -> Any:
-        """One list as rows."""
+        """Return one list as rows."""
         return candidates(xs)
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
+        """Return scores of candidates: v·x; for ``voted`` the vote shares in the list (``sizes=None``: one list)."""
 
         def scores() -> NDArray[np.float64]:
             rows = self.space.rows(X, first=not self.vectors)
@@ -123,7 +123,7 @@ class RankingLearner(ListLearner, Mixable):
     def scores_of(
         self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None = None
     ) -> NDArray[np.float64]:
-        """Scores of rows that have been checked."""
+        """Return scores of rows that have been checked."""
         return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
 
     def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
@@ -137,16 +137,16 @@ class RankingLearner(ListLearner, Mixable):
     # ------------------------------------------------------------ the run so far
 
     def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name."""
+        """Describe it, as plain values by name."""
         p = self.parameters
         return {**parameter_facts(p), "features": self.n_features, **space_facts(self.space, p)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
-        """Its only score, and where the weights are."""
+        """Return its only score, and where the weights are."""
         yield "score", self.vector, 0
 
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
-        """The sequence v₀, v₁, … as theorems see it."""
+        """Return the sequence v₀, v₁, … of the theorems."""
         return self.asked(
             lambda: [problem_of(self.vector, witness, self.space, mean_of_pairs=self.parameters.pairs == "all")]
         )
@@ -154,7 +154,7 @@ class RankingLearner(ListLearner, Mixable):
     # ------------------------------------------------------------ state
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         with self.lock.exclusive():
             self.check_finite()
             space, parameters = self.space.state(), plain_values(asdict(self.parameters))
@@ -164,7 +164,7 @@ class RankingLearner(ListLearner, Mixable):
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         meta, arrays = state
         learner = cls(**meta["parameters"])
         learner.space.restore(state)

@@ -1,4 +1,4 @@
-"""`RerankingLearner` (Collins 2002): a tagger proposes label sequences, a ranker that sees them whole chooses."""
+"""`RerankingLearner` (Collins 2002): a tagger proposes label sequences; a ranker sees them whole and chooses."""
 
 from __future__ import annotations
 
@@ -55,29 +55,29 @@ FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 class RerankingLearner:
     """A tagger that proposes the k best label sequences of a sentence, and a ranker that chooses among them.
 
-    The tagger stays as it is; what is learned is the order. Rounds, mistakes and updates are the ranker's.
+    The tagger does not change; only the order is learned. Rounds, mistakes and updates are those of the ranker.
 
     Parameters
     ----------
     tagger : SequenceLearner
-        What proposes.
+        The tagger that proposes.
     ranker : RankingLearner or KernelRankingLearner
-        What learns the order of `candidates.describe`.
+        The ranker that learns the order of `candidates.describe`.
     k : int
         How many sequences are proposed.
     folds : int
-        Parts of a training set, each of which is tagged by a tagger that learned from the others (cross-fitting), so
-        that the candidates to learn from look like those at test time.
+        Number of parts of a training set; each is tagged by a tagger that learned from the others (cross-fitting), so
+        that the training candidates look like those at test time.
     target : {"f1", "exact"}
-        Candidates are graded by the segments that they have wrong or miss, or only the truth itself is good.
+        "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
     features : callable or None
-        ``features(sentence, labels)`` gives further features of a candidate.
+        ``features(sentence, labels)`` returns more features of a candidate.
     structure : {None, "tree", "tags"} or callable
-        What the kernel of the ranker compares beside features: see `candidates.structure_of`.
+        What the ranker's kernel compares in addition to features: see `candidates.structure_of`.
     fit_tagger : callable or None
-        ``fit_tagger(X, y, weights)`` gives a tagger that has learned from some sentences, for cross-fitting; those of
-        `training.reranking.train_like` are trained as others are. None: one with the parameters of ``tagger``, which
-        learns from them once, in the order given.
+        ``fit_tagger(X, y, weights)`` returns a tagger that has learned from some sentences, for cross-fitting; see
+        `training.reranking.train_like`. None: a tagger with the parameters of ``tagger`` learns from them once, in the
+        given order.
 
     Examples
     --------
@@ -130,11 +130,11 @@ class RerankingLearner:
         epochs: int | None = None,
         grow: bool = True,
     ) -> Dataset:
-        """The ranker's dataset of what is proposed for sentences: see `Learner.dataset`.
+        """Make the ranker's dataset from the proposals for sentences: see `Learner.dataset`.
 
-        With ``epochs`` the sentences are a training set, and their candidates come from cross-fitting; else from the
-        tagger itself. With ``grow=False`` they come as those did that it has learned from. The weight of a sentence is
-        also that of its list.
+        With ``epochs``, the sentences are a training set, and their candidates come from cross-fitting; else from the
+        tagger itself. With ``grow=False``, they are made in the same way as its training candidates. A list has the
+        weight of its sentence.
         """
         X, y = self._checked(X, y)
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
@@ -154,9 +154,9 @@ class RerankingLearner:
     def cross_fitted(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: NDArray[np.float64] | None = None
     ) -> list[list[Candidate]]:
-        """What taggers propose that have not seen the sentence: sentence i is in fold i mod ``folds``.
+        """Return proposals of taggers that have not seen the sentence: sentence i is in fold i mod ``folds``.
 
-        ``weights`` say how much each sentence counts to them.
+        ``weights`` say how much each sentence counts for them.
         """
         X, y = self._checked(X, y)
         self.check_folds(y, weights)
@@ -172,7 +172,7 @@ class RerankingLearner:
         return proposed
 
     def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
-        """Raise where sentences are too few for cross-fitting, or have labels or weights that no tagger takes."""
+        """Raise if there are too few sentences for cross-fitting, or labels or weights that no tagger takes."""
         if len(y) < self.folds:
             said = f"{len(y)} sentences are too few for {self.folds} folds; give more, or choose fewer folds"
             raise DataError(f"{said} ({{}})", "folds")
@@ -186,7 +186,7 @@ class RerankingLearner:
     def propose(
         self, X: list[Any], y: list[Any], fold: int, weights: NDArray[np.float64] | None = None
     ) -> list[list[Candidate]]:
-        """The candidates of the sentences of a fold, by a tagger that has learned from the others."""
+        """Return the candidates of the sentences of a fold, by a tagger that has learned from the other folds."""
         fit_tagger = self.fit_tagger or self._fit_once
         rest, kept = [i for i in range(len(X)) if i % self.folds != fold], list(range(fold, len(X), self.folds))
         with renumbered(rest):
@@ -202,13 +202,13 @@ class RerankingLearner:
 
     @property
     def hashing(self) -> HashKernel | None:
-        """How the features of candidates are hashed; None where they are not."""
+        """How the features of candidates are hashed; None if they are not."""
         return hashing_of(self.ranker, self.remembers_names)
 
     def graded(
         self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], only_telling: bool, in_segments: bool
     ) -> CandidateLists:
-        """Candidates of sentences as lists to learn from; see `graded_lists`."""
+        """Make lists to learn from, of the candidates of sentences; see `graded_lists`."""
         hashing = self.hashing
         how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
         lists = graded_lists(X, y, proposed, self.target, *self._seen(in_segments), **how)
@@ -226,7 +226,7 @@ class RerankingLearner:
         return self.features, self.structure, clusters, self.description >= 3 and not in_segments
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
-        """Whether labels mark segments, so that F counts; else it is the share of right tokens."""
+        """Whether labels mark segments, so that F is used; else the share of right tokens."""
         return self.tagger.scheme is not None or meant(y) is not None
 
     def _check_labels(self, y: list[Any]) -> None:
@@ -246,21 +246,21 @@ class RerankingLearner:
             raise ValueError(f"the tagger does not know the labels {names}; give one that has learned from such data")
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Be told the labels of a sentence; learn the order of what the tagger proposes for it, if that is wanted.
+        """Learn the order of the tagger's proposals for a sentence with these labels, if the rule requires it.
 
         Returns whether it was a mistake.
         """
         return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None) -> None:
-        """Learn from many sentences, in the order given."""
+        """Learn from many sentences, in the given order."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
-        """The candidates of each sentence with the ranker's scores, the best first; ties as the tagger has them."""
+        """Return the candidates of each sentence with the ranker's scores, best first; ties in the tagger's order."""
         X = as_lists(X)
         return [found for i in range(0, len(X), BATCH) for found in self._ranked(X[i : i + BATCH], hypothesis)]
 
@@ -280,32 +280,32 @@ class RerankingLearner:
         return ordered
 
     def chosen(self, x: Sequence[Any], hypothesis: str | None = None) -> tuple[Any, list[Any]]:
-        """The best candidate of a sentence as the ranker sees it, and its labels."""
+        """Return the best candidate of a sentence in the ranker's form, and its labels."""
         [proposed] = self.tagger.k_best([x], self.k)
         rows = describe(x, proposed, *self._view)
         best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
         return rows[best], proposed[best][0]
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
-        """The labels of a sentence; ``hypothesis`` is the ranker's."""
+        """Return the labels of a sentence; ``hypothesis`` is the ranker's."""
         return self.predict_many([x], hypothesis)[0]
 
     def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
-        """The labels of each sentence; ``hypothesis`` is the ranker's."""
+        """Return the labels of each sentence; ``hypothesis`` is the ranker's."""
         return [found[0][0] for found in self.ranked(X, hypothesis)]
 
     def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
-        """The ranker's score of the best candidate of a sentence."""
+        """Return the ranker's score of the best candidate of a sentence."""
         return self.ranked([x], hypothesis)[0][0][1]
 
     def k_best(self, X: Sequence[Any], k: int, hypothesis: str | None = None) -> list[list[Candidate]]:
-        """The k best of the candidates of each sentence and the ranker's scores."""
+        """Return the k best candidates of each sentence with the ranker's scores."""
         if k > self.k:
             raise ValueError(f"this reranker chooses among {self.k} label sequences; ask for {self.k} at most")
         return [found[:k] for found in self.ranked(X, hypothesis)]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> Any:
-        """Not here: a ranker looks at whole sequences."""
+        """Raise: there are no margins, because a ranker scores whole sequences."""
         raise ValueError("a reranker gives no margins of tokens; ask its tagger, or for the k best")
 
     # ------------------------------------------------------------ the tagger's labels, and the ranker's run
@@ -338,18 +338,18 @@ class RerankingLearner:
     problems: Callable[..., Sequence[Problem]] = forwarded("ranker.problems", "The run as theorems see it.")
 
     def facts(self) -> dict[str, Any]:
-        """A reranker is its ranker, and what it chooses among."""
+        """Describe the ranker, and what it chooses from."""
         return {"k": self.k, "oracle": self.oracle, "classes": self.classes, **self.ranker.facts()}
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
         about |= {"oracle_": None if math.isnan(self.oracle) else self.oracle, "description": self.description}
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         parts = part_states(state, functions)
         ranker = ranker_class(parts.ranker).from_state(parts.ranker, parts.functions)
         own = {name: state.meta[name] for name in OWN if name in state.meta}  # learners of old knew k only
@@ -361,13 +361,13 @@ class RerankingLearner:
 
 
 def hashing_of(ranker: Any, remember_names: bool = False) -> HashKernel | None:
-    """How a ranker's features are hashed; None where they are not."""
+    """Return how a ranker's features are hashed; None if they are not."""
     bits = getattr(ranker.parameters, "bits", None)
     return None if bits is None else HashKernel(bits, remember_names=remember_names)
 
 
 def ranked_dataset(ranker: Any, lists: CandidateLists, weights: Any = None, **how: Any) -> Dataset:
-    """Lists of candidates, ready to be learned from by a ranker."""
+    """Prepare lists of candidates for a ranker."""
     rows, hashing = lists.rows, hashing_of(ranker)
     if hashing is not None:
         indptr, indices, data = rows
@@ -377,5 +377,5 @@ def ranked_dataset(ranker: Any, lists: CandidateLists, weights: Any = None, **ho
 
 
 def new_like(tagger: SequenceLearner) -> SequenceLearner:
-    """A tagger of the same parameters that has learned nothing."""
+    """Return an untrained tagger with the same parameters."""
     return SequenceLearner(**{f.name: getattr(tagger.parameters, f.name) for f in fields(tagger.parameters)})

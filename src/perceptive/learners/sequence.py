@@ -1,4 +1,4 @@
-"""`SequenceLearner`: the structured perceptron over the core; no scikit-learn."""
+"""`SequenceLearner`: the structured perceptron, using the core; without scikit-learn."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from perceptive.state import State
 class SequenceLearner(SequenceRun):
     """Learns to label sequences from its mistakes.
 
-    The notes' game (`000_…` §4): B finds the best label sequence by Viterbi; where it is wrong,
-    v ← v + Φ(x, y) − Φ(x, ŷ).
+    The game of the notes (`000_…` §4): B finds the best label sequence by Viterbi; if it is wrong, v ← v + Φ(x, y) −
+    Φ(x, ŷ).
 
     Parameters
     ----------
     labels : sequence, optional
-        Labels known beforehand; others may come later.
+        Labels known in advance; others may appear later.
     **parameters
-        See `SequenceParameters`. The hypothesis is ``"last"`` unless another one is given.
+        See `SequenceParameters`. The default hypothesis is ``"last"``.
 
     Examples
     --------
@@ -86,12 +86,11 @@ class SequenceLearner(SequenceRun):
         classes: Iterable[Any] = (),
         resumed: bool = False,
     ) -> SentenceDataset:
-        """Check sentences and their labels and make them ready to be learned from: see `Learner.dataset`.
+        """Check sentences and their labels, and prepare them for learning: see `Learner.dataset`.
 
-        With ``epochs``, before anything is learned (or where a run is ``resumed``), these are the whole training set:
-        labels are numbered in sorted order, ``min_count`` applies, clusters of words are learned, and a scheme that is
-        recognised is kept to.
-        ``classes`` are labels to know beside those of y; a label that is None is free.
+        With ``epochs``, on an untrained learner (or a ``resumed`` run), these are the whole training set: labels are
+        numbered in sorted order, ``min_count`` applies, word clusters are learned, and a recognised scheme is kept.
+        ``classes`` are more labels than those of y; a label that is None is free.
         """
         X, y = self.check(X, y)
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
@@ -114,7 +113,7 @@ class SequenceLearner(SequenceRun):
         return dataset
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
-        """Sentences and labels as lists; raises where they do not fit each other or the scheme that is wanted."""
+        """Return sentences and labels as lists; raise if they do not fit each other or the required scheme."""
         X, y = paired(X, y)
         self.labelling.check(y)
         return X, y
@@ -136,15 +135,14 @@ class SequenceLearner(SequenceRun):
     def compare(
         self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None
     ) -> Evaluation:
-        """What is right of what was predicted: of segments as `conlleval` counts, else of tags.
+        """Compare predictions with the truth: segments as `conlleval` counts them, else tags.
 
-        Labels that are None are left out. Where the sentences are given, words that were not learned from are told
-        apart.
+        Labels that are None are left out. If the sentences are given, words unseen in training are counted separately.
         """
         return self.labelling.compare(truth, predicted, None if X is None else self.unknown(X))
 
     def play(self, sentences: _core.Sentences, rows: _core.SentenceRows, order: NDArray[np.int64]) -> None:
-        """Learn from sentences in the order given."""
+        """Learn from sentences in the given order."""
         p = self.parameters
         how = p.rule, p.learning_rate, p.margin, p.C, p.hamming, p.k, True, p.beam, p.batch, self.threads
         with self.lock.learning(), self.lock.changing():
@@ -153,19 +151,19 @@ class SequenceLearner(SequenceRun):
             self.core.play(sentences, rows, order, *how)
 
     def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Learn from a sentence and its labels, as the rule says. Returns whether it was a mistake."""
+        """Learn from a sentence and its labels, by the rule. Return whether it was a mistake."""
         return is_mistake(self, lambda: self.learn_many([x], [y]))
 
     def learn_many(
         self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
     ) -> None:
-        """Learn from many sentences, in the order given; ``classes`` are labels to know beside those of y."""
+        """Learn from many sentences, in the given order; ``classes`` are more labels than those of y."""
         with self.lock.learning():
             learn_all(self.dataset(X, y, weights, classes=classes))
 
     @property
     def open(self) -> bool:
-        """Whether it stands between two sentences of a stream; see `Learner`."""
+        """Whether it is between two sentences of a stream; see `Learner`."""
         return self.model is not None and self.model.open
 
     @open.setter
@@ -174,12 +172,12 @@ class SequenceLearner(SequenceRun):
             self.model.open = open
 
     def finish(self) -> None:
-        """Nothing has to be done: vectors are made when they are first asked for, and kept until learning goes on."""
+        """Do nothing: vectors are computed when first needed, and kept until learning continues."""
 
     # ------------------------------------------------------------ predicting
 
     def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
-        """The labels of a sentence."""
+        """Return the labels of a sentence."""
         return self.predict_many([x], hypothesis)[0]
 
     def predict_many(
@@ -188,7 +186,7 @@ class SequenceLearner(SequenceRun):
         hypothesis: str | None = None,
         forced: Sequence[Sequence[Any]] | None = None,
     ) -> list[Labels]:
-        """The labels of many sentences; labels that are not None in ``forced`` are obeyed."""
+        """Return the labels of many sentences; predictions have every label in ``forced`` that is not None."""
         with self.lock.shared():
             return self._predicted(X, hypothesis, forced)
 
@@ -211,7 +209,7 @@ class SequenceLearner(SequenceRun):
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
     ) -> list[list[tuple[Labels, float]]]:
-        """The k best label sequences of each sentence and their scores, the best first; of a beam those it kept."""
+        """Return the k best label sequences of each sentence with scores, best first; with a beam, those it kept."""
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < 2**31:
             raise ParameterError("{}: it must be a whole number from 1 to 2³¹ − 1", Parameter("k", k))
         with self.lock.shared():
@@ -221,15 +219,15 @@ class SequenceLearner(SequenceRun):
             return [[(self.labelling.decode(labels), score) for labels, score in paths] for paths in found]
 
     def score(self, x: Sequence[Any], hypothesis: str | None = None) -> float:
-        """The score of the best label sequence of a sentence."""
+        """Return the score of the best label sequence of a sentence."""
         return self.k_best([x], 1, hypothesis)[0][0][1]
 
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """For each sentence the best path, and for each token and label the score of the best path through it.
+        """Return the best path of each sentence, and for each token and label the score of the best path through it.
 
-        Labels are numbered as in ``classes``; those of IOB1 are taken for BIO. Paths that a beam dropped do not count.
+        Labels are numbered as in ``classes``; IOB1 labels are treated as BIO. Paths that a beam dropped do not count.
         """
         with self.lock.shared():
             core, n, beam = self._able(), len(self.labels), self.parameters.beam
@@ -240,13 +238,13 @@ class SequenceLearner(SequenceRun):
         return found if names == classes else [merged(path, scores, names, classes) for path, scores in found]
 
     def margins(self, X: Sequence[Any], hypothesis: str | None = None) -> list[NDArray[np.float64]]:
-        """For each token: the score lost by the best path that has another label there."""
+        """Return for each token how much score the best path with a different label there loses."""
         return [lost_by_others(path, scores) for path, scores in self.max_marginals(X, hypothesis)]
 
     def trellis(
         self, x: Sequence[Any], hypothesis: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of the labels of each token (n × L), and of the pairs from each token to the next (n − 1 × L × L)."""
+        """Return scores of the labels of each token (n × L), and of the pairs of neighbours (n − 1 × L × L)."""
         with self.lock.shared():
             core, n, vector = self._able(), len(self.labels), self.vector(hypothesis)
             unary, edges = self._ask(lambda X, _: core.trellis(X, n, vector), [x])
@@ -259,13 +257,13 @@ class SequenceLearner(SequenceRun):
     # ------------------------------------------------------------ the model as a whole
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         with self.lock.exclusive():
             return state_of(self)
 
     @classmethod
     def from_state(cls, state: State, functions: Any = None) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""
         learner = cls(**parameters_from(state, functions or {}))
         restore_state(learner, state)
         return learner

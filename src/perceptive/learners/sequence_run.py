@@ -1,4 +1,4 @@
-"""The model of a tagger: templates and labels, what it has counted, what theorems see, weights by name, replicas."""
+"""The model of a tagger: templates and labels, counts, problems for theorems, weights by name, replicas."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
 class SequenceRun(Guarded):
-    """The base of the learner of taggers: all that it knows of its model but learning and predicting."""
+    """The base class of the tagger's learner: everything about its model except learning and predicting."""
 
     parameters: SequenceParameters
     given_parameters: dict[str, Any]  # the preset that sentences choose brings others
@@ -81,7 +81,7 @@ class SequenceRun(Guarded):
         return model
 
     def meet_labels(self, labels: Iterable[Any]) -> None:
-        """Make room for labels that are new, in the order given."""
+        """Make room for new labels, in the given order."""
         with self.lock.learning():
             new = [label for label in dict.fromkeys(labels) if label is not None and label not in self.index]
             if not new:
@@ -103,7 +103,7 @@ class SequenceRun(Guarded):
 
     @property
     def classes(self) -> Labels:
-        """The labels as the user knows them."""
+        """The labels, as the user writes them."""
         return in_order_of_labels(dict.fromkeys(self.labelling.names(self.labels)))
 
     @property
@@ -156,7 +156,7 @@ class SequenceRun(Guarded):
             warn_of_labels(templates, self.labels)
 
     def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
-        """What the core predicts by; None is the last vector."""
+        """Return the vector that the core predicts with; None is the last vector."""
         with self.lock.shared():
             return self._vectors.of(self._able(), hypothesis or self.parameters.hypothesis)
 
@@ -167,7 +167,7 @@ class SequenceRun(Guarded):
         return self._opened(self._readable)[1] if self.model is None else self.model
 
     def snapshot(self) -> tuple[dict[str, Any], int]:
-        """Everything that learning changes: the arrays, and the fingerprint of what was played."""
+        """Copy everything that learning changes: the arrays, and the fingerprint of the examples played."""
         with self.lock.shared():
             pruned = self.core.clock == 0 and not self.parameters.keeps_journal
             return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
@@ -188,7 +188,7 @@ class SequenceRun(Guarded):
     # ------------------------------------------------------------ what was counted
 
     def problems(self, witness: Any = None) -> list[Problem]:
-        """The run as the theorem of the structured perceptron (Collins 2002) sees it: δ is Φ(x, y*) − Φ(x, ŷ)."""
+        """Return the run for the theorem of the structured perceptron (Collins 2002): δ is Φ(x, y*) − Φ(x, ŷ)."""
         if witness is not None:
             raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
         with self.lock.shared():
@@ -206,22 +206,22 @@ class SequenceRun(Guarded):
     ids = 0  # there is no Δ-trick for sequences
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
-        """Nothing is to be noted: the core counts what is played."""
+        """Do nothing: the core counts the examples."""
 
     fingerprint: int = counter("fingerprint", "The sum of the hashes of the sentences played so far.")
 
     # ------------------------------------------------------------ weights
 
     def facts(self) -> dict[str, Any]:
-        """What it is, as plain values by name."""
+        """Describe it, as plain values by name."""
         scheme = {"scheme": self.labelling.given or self.labelling.scheme, "label_column": self.label_column}
         features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
         return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
-        """Keep only the vector that predicts, and of it only the weights above a threshold in absolute value.
+        """Keep only the vector that predicts, and only its weights above a threshold in absolute value.
 
-        Learning may go on from there; the average begins anew. A learner that keeps every update cannot be pruned.
+        Learning can continue; the average starts again. A learner that keeps every update cannot be pruned.
         """
         check_prunable(self.parameters, threshold)
         if precision is not None:
@@ -231,7 +231,7 @@ class SequenceRun(Guarded):
             self.restore((self.core.state(vector, float(threshold)), self.core.fingerprint))
 
     def heaviest(self, n: int = 20, hypothesis: str | None = None) -> list[tuple[str, str, float]]:
-        """The n largest weights: feature, label (or pair, or triple of labels), weight; −1 for all."""
+        """Return the n largest weights: feature, label (or pair, or triple of labels), weight; −1 for all."""
         with self.lock.shared():
             vector = self.vector(hypothesis)
             heaviest = self.core.heaviest(vector, n)
@@ -253,7 +253,7 @@ class SequenceRun(Guarded):
         ]
 
     def unknown(self, X: Sequence[Any]) -> list[list[bool]]:
-        """For each token of each sentence whether its word, the first column, was not learned from."""
+        """Return for each token of each sentence whether its word, the first column, was unseen in training."""
         with self.lock.shared():
             state = self.core.state(None, 0.0)
         blob, ends = bytes(state["column0.blob"]), np.cumsum(state["column0.lengths"], dtype=np.int64).tolist()
@@ -268,11 +268,11 @@ class SequenceRun(Guarded):
     # ------------------------------------------------------------ replicas, here and elsewhere
 
     def divide(self, n: int, sums: Any) -> bool:
-        """Nothing is put off: a shard knows the average of every feature that it has met."""
+        """Defer nothing: a shard has the average of every feature that it has seen."""
         return False
 
     def replica(self) -> Self:
-        """A tagger with the same weights that learns on its own; see `Learner`."""
+        """Return a tagger with the same weights that learns separately; see `Learner`."""
         twin = type(self).__new__(type(self))
         with self.lock.shared():
             mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
@@ -281,7 +281,7 @@ class SequenceRun(Guarded):
         return twin
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, _core.SequenceMixture]:
-        """What a replica has become; see `Learner`."""
+        """Return what a replica has learned; see `Learner`."""
         assert replica.played_rows is not None
         return {0: _core.SequenceMixture(self.core, replica.core, replica.played_rows, by_updates)}
 
@@ -293,16 +293,16 @@ class SequenceRun(Guarded):
 
     @property
     def wants_contexts(self) -> bool:
-        """Whether clusters of words are to be learned, before anything else."""
+        """Whether word clusters must be learned first."""
         return bool(self._readable.unlearned)
 
     def contexts_of(self, X: Sequence[Any], templates: Templates | None = None) -> dict[int, Contexts]:
-        """What the clusters of its templates are learned from."""
+        """Return what the clusters of its templates are learned from."""
         templates = templates or self._readable
         return SentenceReader(self.features, templates, self.tokens).encode(templates.contexts, X)
 
     def meet_contexts(self, contexts: Mapping[int, Contexts]) -> None:
-        """Learn clusters of words, before anything else."""
+        """Learn word clusters, before anything else."""
         with self.lock.learning():
             parts = self._with_clusters((self.core, self._readable, self.labelling), contexts)
             with self.lock.changing():
@@ -316,9 +316,9 @@ class SequenceRun(Guarded):
     # everybody needs the same strings in the same order before features can be compared.
 
     def meet_elsewhere(self, first: Sequence[Any], y: list[Any], whole: bool) -> list[Any]:
-        """Know the labels of sentences of which the first is here; returns the labels, mended where that is wanted.
+        """Learn the labels of sentences of which the first is here; return the labels, repaired if required.
 
-        ``whole``: they are a whole training set, of a learner that has learned nothing.
+        ``whole``: they are the whole training set of an untrained learner.
         """
         self.labelling.check(y)
         with self.lock.learning():
@@ -328,18 +328,18 @@ class SequenceRun(Guarded):
         return y
 
     def strings_of(self, X: Sequence[Any]) -> Arrays:
-        """Know the strings of sentences; returns all that it knows, in their order."""
+        """Learn the strings of sentences; return all known strings, in their order."""
         with self.lock.learning(), self.lock.changing():
             SentenceReader(self.features, self._readable, self.tokens).encode(self.core.meet, X)
             return self.core.strings()
 
     def meet_strings(self, strings: Arrays) -> None:
-        """Know the strings that another knows, too; those that are new come behind."""
+        """Add the strings that another learner knows; new ones come last."""
         with self.lock.learning(), self.lock.changing():
             self.core.meet_strings(strings)
 
     def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """The state of a replica; see `Learner`. Rows of weights keep their numbers."""
+        """Return the state of a replica; see `Learner`. Rows of weights keep their numbers."""
         replica: Any = self.replica()
         functions = {} if self.features is None else {name_of(self.features): self.features}
         return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
