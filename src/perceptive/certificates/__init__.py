@@ -1,4 +1,4 @@
-"""Mistake bounds: what a theorem allows a run, and by which witness."""
+"""Mistake bounds: how many mistakes a theorem allows a run, and which vector shows it."""
 
 from perceptive.certificates.certificate import Certificate, certify, certify_datasets
 

@@ -1,14 +1,14 @@
-"""Margins and mistake bounds: what the theorem allows a run, and by which witness.
+"""Margins and mistake bounds: how many mistakes the theorem allows a run, and which vector shows it.
 
 For any unit vector u and any γ > 0, with d_t = max(0, γ − u·δ_t) over the rounds played and D = √Σ d_t²,
 
     the perceptron makes   k ≤ ((R + D)/γ)²   updates                 (Freund & Schapire 1999; D = 0: Novikoff 1962)
 
-where R is the largest ‖δ‖ over the updates made. An example that is played E times counts E times in D. The bound
-holds for every u; we try the normalised last, averaged and best vectors of the run and any that is given, search γ, and
-report the smallest. It may ask for a γ beyond R, which is the margin of no vector: then we report that of a vector
-that separates the examples (D = 0), if it allows about as few; else no margin, where every round may be a mistake.
-Other rules have bounds of their own: see `theorems`.
+where R is the largest ‖δ‖ over the updates made. An example that is played E times counts E times in D. The bound holds
+for every u; we try the normalised last, averaged and best vectors of the run and any given vector, search γ, and report
+the smallest bound. The best γ may be larger than R, which no vector can have as its margin. Then we report the margin
+of a vector that separates the examples (D = 0), if its bound is about as small; else no margin, because every round may
+be a mistake. Other rules have their own bounds: see `theorems`.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ class Certificate:
     Attributes
     ----------
     mistakes, updates, rounds : int
-        Of the run; margin rules update on right answers too.
+        Counts of the run; margin rules also update on right answers.
     bound : float
-        What the theorem allows; inf where none is known.
+        How many the theorem allows; inf if no theorem is known.
     bounds : {"updates", "mistakes"}
-        Which of the two counts the theorem is about.
+        Which of the two counts the theorem bounds.
     theorem : str
         Its formula and source.
     radius : float
         R, the largest ‖δ‖ over the updates.
     margin : float
-        γ, the margin that the witness is credited with; inf where the bound allows a mistake in nearly every round, and
-        no vector has such a margin.
+        γ, the margin of the witness; inf if the bound allows a mistake in nearly every round, and no vector has such a
+        margin.
     deviation : float
-        D: how much the rounds fall short of that margin, in all.
+        D: by how much the rounds fall short of that margin, in total.
     witness : str
-        Which vector u was: "last", "averaged", "best", or "given".
+        Which vector u is: "last", "averaged", "best", or "given".
     separable : bool
-        True: a vector that was tried separates the data (a proof). False: none does.
+        True: one of the vectors tried separates the data (a proof). False: none of them does.
     hypothetical : bool
-        True where the data are not those of the run: then the bound is about a run on these data.
+        True if the data are not those of the run: then the bound is about a run on these data.
     first_epoch_error : float
-        k/m of the first epoch: the estimate of the ``random`` hypothesis' error on new examples (nan if unknown).
+        k/m of the first epoch: it estimates the error of the ``random`` hypothesis on new examples (nan if unknown).
     weighted_updates, weighted_mistakes : float or None
-        Of a run that was mixed from shards: Σμk, which the theorem is about.
+        For a run mixed from shards: Σμk, which the theorem bounds.
     weighted_rounds : float or None
-        Of such a run: Σμ over its rounds, each counted with the largest μ.
+        For such a run: Σμ over its rounds, each counted with the largest μ.
     problems : tuple of Certificate
         One for each binary problem of ovr and ovo; the fields above are then sums (radius: largest, margin: smallest).
 
@@ -97,7 +97,7 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether the run kept to the bound. It always does; a hypothetical one may not."""
+        """Whether the run stayed within the bound. It always does, unless it is hypothetical."""
         count: float = self.updates if self.bounds == "updates" else self.mistakes
         return (count if self._weighted is None else self._weighted) <= self.bound * (1 + ROUNDING) + ROUNDING
 
@@ -108,7 +108,7 @@ class Certificate:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound allows a mistake in every round: no vector that was tried has margin enough."""
+        """Whether the bound allows a mistake in every round: no vector tried has a large enough margin."""
         rounds = self.rounds if self.weighted_rounds is None else self.weighted_rounds
         return self.bound >= rounds * (1 - ROUNDING)
 
@@ -157,15 +157,15 @@ def certify(
     Parameters
     ----------
     learner : any learner of `perceptive.learners`, or an estimator
-        That has learned.
+        It must be trained.
     X, y : the data it learned from
-        As for its `dataset`. Other data make the certificate hypothetical: what the theorem would allow a run on them.
+        In the form for its `dataset`. Different data make the certificate hypothetical: it bounds a run on them.
     sample_weight : array or None
         As in training.
     witness : array of shape (n_features,) or (n_classes, n_features), bias last if it has one more column; or None
-        A vector u to try beside those of the run (linear classifiers of one problem, and rankers).
+        Another vector u to try (linear classifiers of one problem, and rankers).
     **how
-        What else the learner's `dataset` takes, or the estimator: ``sizes`` or ``qid`` of lists, say.
+        Other arguments of the learner's `dataset`, or of the estimator, such as ``sizes`` or ``qid`` of lists.
 
     Returns
     -------
@@ -197,13 +197,13 @@ def certify(
 
 
 def certify_datasets(learner: Learner, datasets: Iterable[Dataset], *, witness: Any = None) -> Certificate:
-    """Make the certificate of a run on data that come in parts; no part is kept longer than it is looked at.
+    """Make the certificate of a run on data that come in parts; each part is dropped after use.
 
     Parameters
     ----------
     learner : Learner
     datasets : iterable of Dataset
-        From the learner's `dataset`, with ``grow=False``.
+        Made by the learner's `dataset`, with ``grow=False``.
     witness : array or None
         As for `certify`.
     """

@@ -1,1 +1,1 @@
-"""How good predictions are: numbers in, numbers out."""
+"""Measures of how good predictions are: numbers in, numbers out."""

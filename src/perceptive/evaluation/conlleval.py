@@ -1,7 +1,8 @@
-"""Precision, recall and F of whole segments, as the CoNLL shared tasks' script conlleval counts them.
+"""Precision, recall and F of whole segments, counted like the script conlleval of the CoNLL shared tasks.
 
-A segment is right if its type and both its ends are. What breaks a scheme is read as conlleval reads it: a change of
-type begins a new segment, and so does I after O. BIOES and BILOU, which the script does not know, are counted too.
+A segment is right if its type and both its ends are right. Labels that break a scheme are read as conlleval reads them:
+a change of type begins a new segment, and so does I after O. BIOES and BILOU, which the script does not know, are
+counted too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ OUTSIDE = ("O", "")
 
 @dataclass
 class Evaluation:
-    """Counts, and what is made of them.
+    """Counts, and the measures computed from them.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class Evaluation:
         return 100.0 * self.right_tokens / self.tokens if self.tokens else 0.0
 
     def measures(self, kind: str | None = None) -> tuple[float, float, float]:
-        """Precision, recall and F in percent, of one type or of all."""
+        """Return precision, recall and F in percent, of one type or of all."""
         right, found, there = (
             count.total() if kind is None else count[kind] for count in (self.right, self.found, self.there)
         )
@@ -83,8 +84,8 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     Parameters
     ----------
     truth, predicted : iterables of label sequences
-        Of the same lengths. Where a label of the truth is None nothing is known: its token is not counted, and to the
-        segments around it the label is as predicted.
+        Of the same lengths. If a label of the truth is None, it is unknown: its token is not counted, and the segments
+        around it see the predicted label.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
 
 
 def count_spans(result: Evaluation, truth: Iterable[Span], predicted: Iterable[Span]) -> None:
-    """Add to counts what is right of the spans of a text: both ends as they are in it, and the label.
+    """Add the spans of a text to counts: a span is right if both ends and the label are.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def count_spans(result: Evaluation, truth: Iterable[Span], predicted: Iterable[S
 
 
 def filled(truth: Sequence[Any], predicted: Sequence[Any]) -> list[Any]:
-    """Labels of the truth, as predicted where they are None."""
+    """Return the labels of the truth, with the predicted label for None."""
     return [guess if label is None else label for label, guess in zip(truth, predicted, strict=True)]
 
 
@@ -165,7 +166,7 @@ def _tag(label: Any) -> Tag:
 
 
 def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
-    """The segments of a label sequence: first token, behind the last, type.
+    """Return the segments of a label sequence: first token, one past the last, type.
 
     Examples
     --------

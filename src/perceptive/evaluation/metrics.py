@@ -1,4 +1,4 @@
-"""How good predictions are: accuracy, precision, recall, F1, confusion, AUC; for ranking top-1, MRR, MAP, NDCG."""
+"""Measures: accuracy, precision, recall, F1, confusion, AUC; for ranking top-1, MRR, MAP, NDCG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClassReport:
 
 @dataclass
 class Confusion:
-    """Counts of (true, predicted) pairs, in the order of ``labels``; they may come in parts.
+    """Counts of (true, predicted) pairs, in the order of ``labels``; they can be added in parts.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class Confusion:
         self.counts = np.zeros((len(self.labels), len(self.labels)), np.int64)
 
     def add(self, truth: NDArray[np.int64], predicted: NDArray[np.int64]) -> None:
-        """Count more examples, given as places in ``labels``."""
+        """Count more examples, given as indices into ``labels``."""
         k = len(self.labels)
         self.counts += np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k)
 
     def widen(self, label: Any) -> int:
-        """Add a label; returns its place."""
+        """Add a label; return its index."""
         self.labels.append(label)
         self.counts = np.pad(self.counts, ((0, 1), (0, 1)))
         return len(self.labels) - 1
@@ -61,17 +61,17 @@ class Confusion:
 
     @property
     def accuracy(self) -> float:
-        """Share of the examples that got their label."""
+        """Share of the examples with the right label."""
         return float(np.trace(self.counts) / self.total) if self.total else float("nan")
 
     @property
     def macro_f1(self) -> float:
-        """The mean F1 of the classes that some example has, or was said to have."""
+        """The mean F1 of the classes that some example has, or was predicted to have."""
         met = (self.counts.sum(axis=0) + self.counts.sum(axis=1) > 0).tolist()
         return _mean([report.f1 for report, there in zip(self.reports(), met, strict=True) if there])
 
     def reports(self) -> list[ClassReport]:
-        """Precision, recall and F1 of each class; 0 where there is nothing to divide by."""
+        """Precision, recall and F1 of each class; 0 instead of a division by 0."""
         right = np.diag(self.counts).astype(float)
         said, there = self.counts.sum(axis=0), self.counts.sum(axis=1)
         precision = np.divide(right, said, out=np.zeros_like(right), where=said > 0)
@@ -83,7 +83,7 @@ class Confusion:
 
 @dataclass
 class LogLoss:
-    """The mean of −ln p(true class); it may come in parts. A probability of 0 counts as the least number above it.
+    """The mean of −ln p(true class), added in parts. A probability of 0 counts as the smallest number above 0.
 
     Examples
     --------
@@ -103,18 +103,18 @@ class LogLoss:
         self.examples += len(truth)
 
     def include(self, other: LogLoss) -> None:
-        """Count the examples of another."""
+        """Add the examples of another one."""
         self.total += other.total
         self.examples += other.examples
 
     @property
     def mean(self) -> float:
-        """Over all examples counted; nan where there are none."""
+        """The mean over all examples counted; nan if there are none."""
         return self.total / self.examples if self.examples else float("nan")
 
 
 def auc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Area under the ROC curve: how often a positive example has the higher score than a negative one; ties are half.
+    """Return the area under the ROC curve: how often a positive example scores above a negative one; ties are half.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _mean(values: list[float]) -> float:
 
 
 def top1(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
-    """Share of the lists with one of the best on top.
+    """Return the share of lists with a best candidate on top.
 
     Examples
     --------
@@ -181,9 +181,9 @@ def top1(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
 
 
 def top1_counts(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tuple[float, int]:
-    """How many lists have one of the best on top, and how many lists tell something: one candidate is better.
+    """Count lists with a best candidate on top, and all lists in which one candidate is better than another.
 
-    Where several share the top, a list counts by the share of the best among them.
+    If several candidates share the top, a list counts by the share of the best among them.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def top1_counts(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> tupl
 
 
 def mrr(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
-    """Mean reciprocal rank: 1/place of the first of the best.
+    """Return the mean reciprocal rank: 1/place of the first best candidate.
 
     Examples
     --------
@@ -216,9 +216,9 @@ def _reciprocal_rank(good: NDArray[np.bool_], scores: Numbers) -> float:
 
 
 def mean_average_precision(grades: ArrayLike, scores: ArrayLike, starts: ArrayLike) -> float:
-    """Mean over the lists of the precision at the place of each good candidate; those with a grade above 0 are good.
+    """Return the mean average precision: the precision at the place of each good candidate (grade above 0).
 
-    Where a list has no grade above 0, or no other, it is left out.
+    Lists without a grade above 0, or with no other grade, are left out.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def ndcg(
     *,
     exponential: bool = False,
 ) -> float:
-    """Mean over the lists of Σ gain/log₂(place + 1) among the first k, as a share of the largest possible.
+    """Return NDCG: the mean of Σ gain/log₂(place + 1) among the first k, as a share of the largest possible.
 
     Parameters
     ----------

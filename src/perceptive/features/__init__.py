@@ -1,1 +1,1 @@
-"""From things to vectors: names and numbers to the sparse rows that the learners take."""
+"""Turn things into vectors: names and numbers become the sparse rows that learners take."""

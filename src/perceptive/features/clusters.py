@@ -1,9 +1,9 @@
-"""Clusters of words: those that stand beside the same words, with the same tags, in the sentences of a corpus.
+"""Word clusters: words that occur next to the same words, with the same tags, in the sentences of a corpus.
 
-Nobody has to label anything for that, so a tagger learns more of words that are rare with labels. The contexts of a
-word are its neighbours, where they are among the most frequent words, and the other columns of its token and of its
-neighbours. Words are read in lower case, with digits as 0; those that come fewer than three times have no cluster.
-A cluster is named by its most frequent word. `reference.clusters` has the definition.
+This needs no labels, so a tagger learns more about words that are rare in labelled data. The contexts of a word are its
+neighbours, if they are among the most frequent words, and the other columns of its token and of its neighbours. Words
+are read in lower case, with digits as 0; words that occur fewer than three times have no cluster. The name of a cluster
+is its most frequent word. `reference.clusters` has the definition.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ MAX_BITS = 30  # indices are int32, and the top bit of the hash is the sign
 
 
 class HashedNames:
-    """Names in 2^bits buckets, by a core that may keep its inverted index, bucket → names."""
+    """Names in 2^bits buckets; the core can keep the inverted index, bucket → names."""
 
     bits: int
     remember_names: bool
@@ -31,15 +31,15 @@ class HashedNames:
         return 1 << self.bits
 
     def names(self, bucket: int) -> list[str]:
-        """The names met in a bucket, in the order of their arrival."""
+        """Return the names seen in a bucket, in order of appearance."""
         return self.index.names(check_integer("bucket", bucket, 0, self.width - 1))
 
     def collisions(self) -> dict[int, list[str]]:
-        """The buckets where two names or more have met, ascending, and the names."""
+        """Return the buckets with two or more names, ascending, and the names."""
         return self.index.inverted(2)
 
     def remembered(self) -> dict[int, list[str]]:
-        """All buckets where a name has been met, ascending, and the names."""
+        """Return all buckets with a name, ascending, and the names."""
         return self.index.inverted(1)
 
     def _all_names(self) -> list[str]:
@@ -47,7 +47,7 @@ class HashedNames:
 
     @property
     def index(self) -> Index:
-        """The names that are remembered, by bucket."""
+        """Return the remembered names, by bucket."""
         if not self.remember_names:
             raise ValueError(f"this {type(self).__name__} forgets the names; make it with remember_names=True")
         return self._core.index
@@ -56,18 +56,18 @@ class HashedNames:
 class HashKernel(HashedNames):
     """The signed hash kernel: φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j.
 
-    The hash is MurmurHash3_x86_32 of the name's UTF-8 form, begun with ``seed``. The bucket is its low ``bits``
-    bits; the sign ξ is -1 where its top bit is set. Over the seeds, inner products keep their mean, with a
-    variance of Σ_{i≠j} (x_i² x'_j² + x_i x'_i x_j x'_j) / 2^bits (Lemma 2 of Shi et al., Hash Kernels).
+    The hash is MurmurHash3_x86_32 of the name in UTF-8, starting from ``seed``. The bucket is its low ``bits`` bits;
+    the sign ξ is -1 if its top bit is set. Over the seeds, inner products keep their mean, with a variance of Σ_{i≠j}
+    (x_i² x'_j² + x_i x'_i x_j x'_j) / 2^bits (Lemma 2 of Shi et al., Hash Kernels).
 
     Parameters
     ----------
     bits : int
         1 … 30: there are 2^bits buckets.
     seed : int
-        0 … 2^32 - 1: where the hash begins.
+        0 … 2^32 - 1: the start value of the hash.
     signed : bool
-        Without signs all of ξ is 1, and what collides adds up: inner products are then too large.
+        Without signs, ξ is always 1, and colliding features add up: inner products are then too large.
     remember_names : bool
         Keep the inverted index, bucket → names, while hashing.
 
@@ -102,13 +102,13 @@ class HashKernel(HashedNames):
         self._core.hash(names, self.remember_names)
 
     def hash(self, names: Iterable[str], grow: bool = True) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The bucket and the sign of each name.
+        """Return the bucket and the sign of each name.
 
         Parameters
         ----------
         names : iterable of str
         grow : bool
-            Whether new names enter the inverted index, if there is one.
+            Whether to add new names to the inverted index, if there is one.
         """
         names = list(names)
         for name in names:
@@ -118,17 +118,17 @@ class HashKernel(HashedNames):
     def encode(
         self, dicts: Iterable[Mapping[Any, Any]], grow: bool = True
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """Dicts of features as the rows of a sparse matrix with 2^bits columns.
+        """Turn dicts of features into the rows of a sparse matrix with 2^bits columns.
 
-        Entries mean what they mean to `perceptive.features.vocabulary.encode`: a string v of the feature f is
-        the feature ``f=v`` with value 1. What shares a bucket is added up; sums of zero are left out.
+        Entries mean the same as for `perceptive.features.vocabulary.encode`: a string v of the feature f is the feature
+        ``f=v`` with value 1. Features in the same bucket are added; sums of zero are left out.
 
         Parameters
         ----------
         dicts : iterable of mappings
             Feature name to number or string.
         grow : bool
-            Whether new names enter the inverted index, if there is one.
+            Whether to add new names to the inverted index, if there is one.
 
         Returns
         -------
@@ -138,13 +138,13 @@ class HashKernel(HashedNames):
         Raises
         ------
         ValueError
-            For a value that is neither a finite number nor a string. The inverted index is then as before.
+            If a value is neither a finite number nor a string. The inverted index does not change then.
         """
         return self._core.encode(dicts, self.remember_names and grow, named_features)
 
 
 def check_integer(what: str, value: Any, least: int, most: int) -> int:
-    """The value as an int, or a ValueError that says what it must be."""
+    """Return the value as an int; raise a ValueError that says what it must be."""
     sound = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not (sound and least <= value <= most):
         raise ValueError(f"{what} must be an integer from {least} to {most}, not {value!r}")

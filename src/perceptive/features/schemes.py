@@ -1,14 +1,14 @@
-"""Ways to write segments as labels of tokens.
+"""Ways to write segments as token labels.
 
 ===========  ==========================================================================================
 scheme       the segments [New York]-LOC [Rome]-LOC are
 ===========  ==========================================================================================
-``iob1``     I-LOC I-LOC B-LOC: B only where a segment touches one of its own type before it
+``iob1``     I-LOC I-LOC B-LOC: B only if the previous token is in a segment of the same type
 ``bio``      B-LOC I-LOC B-LOC: every segment begins with B
-``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is one of a single token
-``bilou``    B-LOC L-LOC U-LOC: the same in other letters; so is ``bmes``, with M for I
+``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is a segment of one token
+``bilou``    B-LOC L-LOC U-LOC: the same with different letters, as ``bmes``, with M for I
 ``ioe2``     I-LOC E-LOC E-LOC: every segment ends with E
-``ioe1``     I-LOC E-LOC I-LOC: E only where a segment touches one of its own type behind it
+``ioe1``     I-LOC E-LOC I-LOC: E only if the next token is in a segment of the same type
 ===========  ==========================================================================================
 
 Types may be missing: then labels are B, I, O (E, S, L, U).
@@ -36,7 +36,7 @@ Span = tuple[int, int, str]  # first token, behind the last, type
 
 
 def named(name: str) -> str:
-    """The scheme of a name; raises where there is none.
+    """Return the scheme with this name; raise if there is none.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def named(name: str) -> str:
 
 
 def split(label: Any) -> tuple[str, str]:
-    """Prefix and type of a label.
+    """Return the prefix and type of a label.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def split(label: Any) -> tuple[str, str]:
 
 
 def follows(scheme: str, before: Any, label: Any) -> bool:
-    """Whether a label may follow another; None is the edge of the sentence.
+    """Return whether a label may follow another; None is the edge of the sentence.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _follows(scheme: str, before: tuple[str, str], label: tuple[str, str]) -> bo
 
 
 def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
-    """The scheme that label sequences keep to; None if they keep to none. Labels that are None are passed over.
+    """Return the scheme that label sequences follow; None if they follow none. Labels that are None are skipped.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
 
 
 def possible(labels: Collection[Any]) -> list[str]:
-    """The schemes that have all these labels. Where there is but I, IOB1 is meant: its segments never touch."""
+    """Return the schemes that have all these labels. If there is only I, it is IOB1 whose segments never touch."""
     prefixes = {split(label)[0] for label in labels if label != "O"}
     if prefixes == {"I"} and all(split(label)[1] for label in labels if label != "O"):
         return ["iob1"]
@@ -122,7 +122,7 @@ def possible(labels: Collection[Any]) -> list[str]:
 
 
 def belongs(label: Any, scheme: str) -> bool:
-    """Whether a label is one of a scheme's."""
+    """Return whether a label belongs to a scheme."""
     return split(label)[0] in ("O", *PREFIXES[scheme])
 
 
@@ -135,7 +135,7 @@ def _may_stand(scheme: str, before: Any, label: Any) -> bool:
 
 
 def violation(scheme: str, labels: Sequence[Any]) -> int | None:
-    """The first token whose label may not stand where it stands; None if all may."""
+    """Return the first token whose label breaks the scheme there; None if there is none."""
     for t, (before, label) in enumerate(pairwise((END, *labels, END))):
         if not _may_stand(scheme, before, label):
             return min(t, len(labels) - 1)
@@ -145,7 +145,7 @@ def violation(scheme: str, labels: Sequence[Any]) -> int | None:
 def constraints(
     scheme: str | None, labels: Sequence[Any]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
-    """Which pairs of labels may follow each other, which may begin and which may end; empty arrays for all."""
+    """Return which pairs of labels may follow each other, which may begin and which may end; empty arrays for all."""
     if scheme is None:
         return np.zeros(0, np.uint8), np.zeros(0, np.uint8), np.zeros(0, np.uint8)
     parts = [split(label) for label in labels]
@@ -177,14 +177,14 @@ def _pairs(scheme: str, parts: Sequence[tuple[str, str]]) -> NDArray[np.uint8]:
 
 
 def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
-    """The labels without which some of those given could stand nowhere.
+    """Return the labels without which some of the given ones would be impossible everywhere.
 
     Examples
     --------
     >>> completed("bio", ["O", "I-NP"]), completed("iob1", ["B-NP"]), completed("bioes", ["I-NP"])
     (['B-NP'], ['I-NP'], ['B-NP', 'E-NP'])
 
-    In BIOES what begins and ends may also go on, where a label in between is not said:
+    In BIOES, a segment that begins and ends may also continue, if a label in between is unknown:
 
     >>> completed("bioes", ["B-NP", "E-NP"])
     ['I-NP']
@@ -200,15 +200,15 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several labels, in sorted order: what is known of a token where its neighbours do not say which it is."""
+    """One of several labels, in sorted order: what is known of a token if its neighbours do not decide its label."""
 
     labels: tuple[str, ...]
 
 
 def choices(labels: Sequence[Any], scheme: str, within: Iterable[str]) -> list[Choice | None]:
-    """What labels of BIO or IOB1, of which some are None, say of those of BIOES; ``within`` are all these.
+    """Turn labels of BIO or IOB1, of which some are None, into BIOES; ``within`` are all BIOES labels.
 
-    A path of BIOES that has a label of each choice is what was given when it is written in the scheme, and no other is.
+    A BIOES path with a label of each choice gives exactly the original labels when written in the scheme.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def choices(labels: Sequence[Any], scheme: str, within: Iterable[str]) -> list[C
 
 @lru_cache(maxsize=4096)
 def meanings(label: str, scheme: str) -> frozenset[str]:
-    """The labels of BIOES that a label of BIO or IOB1 may be; none for one of no scheme.
+    """Return the BIOES labels that a label of BIO or IOB1 may become; none for a label of no scheme.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def meanings(label: str, scheme: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def written(label: str, scheme: str) -> tuple[str, ...]:
-    """The labels of BIO or IOB1 that one of BIOES may be written as.
+    """Return the labels of BIO or IOB1 that a BIOES label may be written as.
 
     Examples
     --------
@@ -265,9 +265,9 @@ _MEANINGS = {"bio": {"B": "BS", "I": "IE", "O": "O"}, "iob1": {"B": "BS", "I": "
 
 
 def spelled_out(labels: Iterable[str], scheme: str, names: Collection[str]) -> list[str]:
-    """All labels of BIOES that tokens may have where labels of BIO or IOB1 are not all said.
+    """Return all BIOES labels that tokens may have if some labels of BIO or IOB1 are unknown.
 
-    ``names`` are the labels there are: without I-X no segment of BIO is longer than a token.
+    ``names`` are the existing labels: without I-X, no BIO segment is longer than a token.
 
     Examples
     --------
@@ -282,15 +282,15 @@ def spelled_out(labels: Iterable[str], scheme: str, names: Collection[str]) -> l
 
 
 class Paths:
-    """Which labels can stand where: whether any sequence fits labels of which some are None.
+    """Which labels are possible where: whether some sequence fits labels of which some are None.
 
     Parameters
     ----------
     scheme : str
     labels : sequence
-        All there are.
+        All existing labels.
     longest : int, optional
-        Tokens of the longest segment.
+        Length of the longest segment in tokens.
     """
 
     def __init__(self, scheme: str, labels: Sequence[Any], longest: int | None = None) -> None:
@@ -302,7 +302,7 @@ class Paths:
         self._longest = np.inf if longest is None else longest
 
     def fit(self, labels: Sequence[Any]) -> bool:
-        """Whether labels can be found for those that are None, or a choice."""
+        """Return whether labels can be found for those that are None, or a choice."""
         # for each label the tokens of the segment it ends, as few as can be; ∞ where it cannot stand
         length = np.where(self._start, 1.0, np.inf)
         for t, label in enumerate(labels):
@@ -318,7 +318,7 @@ class Paths:
 
 
 def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
-    """The segments of a label sequence; of one that breaks its scheme, the segments that are meant most likely.
+    """Return the segments of a label sequence; if it breaks its scheme, the segments most likely meant.
 
     Examples
     --------
@@ -344,12 +344,12 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
 
 @lru_cache(maxsize=4096)
 def join(prefix: str, kind: str) -> str:
-    """The label of a prefix and a type; equal ones are one string, so that millions of them take no room."""
+    """Return the label of a prefix and a type; equal ones are the same string object, to save memory."""
     return f"{prefix}-{kind}" if kind else prefix
 
 
 def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
-    """The labels of n tokens that hold these segments.
+    """Return the labels of n tokens with these segments.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
 
 
 def convert(labels: Sequence[Any], before: str, after: str) -> list[str]:
-    """Labels of one scheme in another.
+    """Convert labels from one scheme to another.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Where the sentences of a raw text end.
+"""Find where the sentences of a raw text end.
 
-A line break ends a sentence. So does a full stop, a question mark or the like, with quotes and brackets that close
-behind it, where white space follows and then no small letter; but no full stop behind an initial or an abbreviation.
-The marks of scripts that write no spaces end one by themselves.
+A line break ends a sentence. So does a full stop, a question mark or similar, with closing quotes and brackets, if
+white space and then anything but a small letter follows; a full stop after an initial or an abbreviation does not. The
+marks of scripts without spaces end a sentence by themselves.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ABBREVIATIONS = frozenset(SHORTENED.split())
 
 
 def split_sentences(text: str, tokens: Sequence[Token] | None = None) -> list[list[Token]]:
-    """The sentences of a text, as lists of tokens.
+    """Return the sentences of a text, as lists of tokens.
 
     Parameters
     ----------
     text : str
     tokens : list of Token, optional
-        Of the text, in order; by default those of `tokenise`.
+        The tokens of the text, in order; by default those of `tokenise`.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 A line is one or more terms, joined by ``&`` (or ``and``)::
 
-    word[-2:2]                        five templates: the words from two before to two behind
+    word[-2:2]                        five templates: the words from two before to two after
     pos[-1..1]                        one template: the three tags together
     word[-1] & pos[0]                 a conjunction
     suffix(1..4)                      four templates; also prefix, with [offset]
@@ -11,21 +11,21 @@ A line is one or more terms, joined by ``&`` (or ``and``)::
     is(capitalised|upper|number)      one template each; also title, punctuation
     lower(pos)  suffix(2, pos)        of another column; col(3) is the fourth one
     prefix(3, lower) suffix(2, norm)  affixes in lower case; with norm, digits are 0
-    in(cities.txt)                    whether the word stands in a file, one to a line; a tab and a value may follow it
+    in(cities.txt)                    whether the word is in a file, one per line; a tab and a value may follow it
     cluster(100)                      which of 100 clusters the word is in: see `features.clusters`
     pos[-2..2] * 0.5                  features of value 0.5: their weights grow more slowly
-    bag(word[-3:3])                   the words around, wherever they stand
+    bag(word[-3:3])                   the words around, in any place
     @label[-1]                        pairs of labels; joined with others: pairs of labels seen with these
     @label[-2]                        triples of labels (second order)
     (y==B or y==I) and capitalised    one weight for a set of labels; B is also B-NP, B-PP, …
     y==I and y[-1]==B and hyphenated  one weight for a set of pairs of labels
-    segment in(streets.txt)           with segments=True: whether a whole segment, joined by spaces, stands in a file
-    values(emb)[-1:1] * 0.5           of the values beside the columns: those whose names begin so; values: all
-    columns word pos                  names of the columns; these are the names if none are given
+    segment in(streets.txt)           with segments=True: whether a whole segment, joined by spaces, is in a file
+    values(emb)[-1:1] * 0.5           the token's values with names that begin so; values: all
+    columns word pos                  names of the columns; these are the default
 
-``#`` begins a comment. Where no line says what is read of the values, all values of the token are. Lines of CRF++
-(``U00:%x[-1,0]/%x[0,0]``, ``B``) are read as they are, spaces included, and may be mixed in.
-`perceptive.features.terms` has the same as Python objects.
+``#`` begins a comment. If no line mentions values, all values of the token are read. CRF++ lines
+(``U00:%x[-1,0]/%x[0,0]``, ``B``) are read unchanged, including spaces, and may be mixed in. `perceptive.features.terms`
+has the same as Python objects.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Templates:
     text : str
         Lines of the language above.
     where : str
-        What to call the text in messages.
+        The name of the text in messages.
     words : mapping, optional
-        The words of the files that ``in(…)`` names; those not given are read.
+        The words of the files in ``in(…)``; files not given here are read.
     reads : bool
         Whether files may be read; if not, all words must be given.
 
@@ -135,20 +135,20 @@ class Templates:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is read, and no label is looked at beside another."""
+        """Whether no template reads anything, and none uses neighbouring labels."""
         return not (self._read or self.bigrams or self.phrases or self.values)
 
     @property
     def unlearned(self) -> list[str]:
-        """The clusters that are still to be learned, from the first sentences."""
+        """The clusters that must still be learned, from the first sentences."""
         return [name for name in self.clusters if name not in self.words]
 
     def contexts(self, X: Iterable[Sequence[Any]]) -> dict[int, Contexts]:
-        """What clusters are learned from, for each column that has some."""
+        """Return what clusters are learned from, for each column with clusters."""
         return {column: contexts_of(X, column, self.n_base) for _, column in self.clusters.values()}
 
     def with_clusters(self, contexts: Mapping[int, Contexts]) -> Templates:
-        """The same templates, with clusters learned from these contexts."""
+        """Return the same templates, with clusters learned from these contexts."""
         words = {**self.dictionaries, **self.phrases}
         for name in self.unlearned:
             k, column = self.clusters[name]
@@ -156,14 +156,14 @@ class Templates:
         return Templates(self.text, self.where, words, reads=False)
 
     def copy(self) -> Templates:
-        """The same templates; columns that are needed from the copy are not made here."""
+        """Return a copy; columns that the copy adds are not added here."""
         made = copy.copy(self)
         made.derived = list(self.derived)
         return made
 
     @classmethod
     def of(cls, given: Any) -> Templates:
-        """Templates from a preset's name, the path of a file, lines, objects, or templates."""
+        """Make templates from a preset's name, the path of a file, lines, objects, or templates."""
         if isinstance(given, Templates):
             return given
         if isinstance(given, Line):
@@ -186,7 +186,7 @@ class Templates:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Templates:
-        """Templates from a file; the files that ``in(…)`` names are sought beside it."""
+        """Read templates from a file; the files in ``in(…)`` are relative to its folder."""
         folder = Path(path).parent
         if not os.path.exists(path):
             raise FileNotFoundError(f"{os.fspath(path)}: no such file; presets are {', '.join(PRESETS)}")
@@ -196,7 +196,7 @@ class Templates:
 
     @staticmethod
     def files(given: str) -> list[str]:
-        """All files that templates are made from: their own, and those that ``in(…)`` names."""
+        """Return all files that templates use: their own, and those in ``in(…)``."""
         if given in PRESETS or (_is_path(given) and not os.path.exists(given)):
             return []
         names = _named(_text(Path(given), given) if _is_path(given) else given)
@@ -204,13 +204,13 @@ class Templates:
         return [*([given] if _is_path(given) else []), *beside, *names]
 
     def need(self, column: Column) -> int:
-        """The number of a column, which is made if no template reads it."""
+        """Return the number of a column; add it if no template reads it."""
         if column not in self.derived:
             self.derived.append(column)
         return self.n_base + self.derived.index(column)
 
     def arguments(self) -> tuple[Any, ...]:
-        """What the core's model is made from."""
+        """Return the arguments of the core's model."""
         dictionaries = list(self.dictionaries.values())
         return self.n_base, self.derived, dictionaries, self.state, self.edge, self.bigrams, self.trigrams
 
@@ -378,5 +378,5 @@ def _text(path: Path, where: str) -> str:
 
 
 def matches(label: str, wanted: Iterable[str]) -> bool:
-    """Whether a label is one of those that a template names: B is B and B-NP."""
+    """Return whether a label is one of those that a template names: B matches B and B-NP."""
     return any(label == one or label.startswith(one + "-") for one in wanted)

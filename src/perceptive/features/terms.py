@@ -1,7 +1,7 @@
 """Templates as Python objects, and the language they are written in.
 
-Objects print as lines of the language (`perceptive.features.templates`) and are made from them by `template`; a list of
-them, of lines, or of both is taken wherever templates are.
+Objects print as lines of the language (`perceptive.features.templates`), and `template` makes them from lines. A list
+of objects, lines or both can be used wherever templates can.
 
 >>> from perceptive.features.terms import capitalised, label, pos, prefix, template, word, y
 >>> word[-2:2]
@@ -13,7 +13,7 @@ template('(y==B or y==I) & is(capitalised)')
 >>> template("(y==B or y==I) and capitalised") == y.is_in("B", "I") & capitalised
 True
 
-Both ends of a window belong to it, as in the language: ``word[-2:2]`` are five words. A set of words is a dictionary:
+A window includes both ends, as in the language: ``word[-2:2]`` is five words. A set of words is a dictionary:
 
 >>> from perceptive import SequenceTagger
 >>> from perceptive.features.terms import in_
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def column(of: str | int) -> Template:
-    """A column by its name, or by its number from 0.
+    """Read a column, by its name, or by its number from 0.
 
     Examples
     --------
@@ -50,15 +50,15 @@ def column(of: str | int) -> Template:
 
 
 def prefix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
-    """The first characters: ``low`` of them, or a template each for ``low`` to ``high``.
+    """Read the first characters: ``low`` of them, or a template each for ``low`` to ``high``.
 
-    They may be those of a column, or of `lower` or `norm`.
+    They may come from a column, or from `lower` or `norm`.
     """
     return _affix("prefix", low, high, of)
 
 
 def suffix(low: int, high: int | None = None, *, of: Template | str | int | None = None) -> Template:
-    """The last characters, in the same way.
+    """Read the last characters, in the same way.
 
     Examples
     --------
@@ -69,17 +69,17 @@ def suffix(low: int, high: int | None = None, *, of: Template | str | int | None
 
 
 def has(*kinds: str, of: Template | str | int | None = None) -> Template:
-    """Whether a digit, a hyphen, … is in the word; a template for each kind."""
+    """Test whether the word contains a digit, a hyphen, …; a template for each kind."""
     return _function("has", kinds, of)
 
 
 def is_(*kinds: str, of: Template | str | int | None = None) -> Template:
-    """Whether the word is capitalised, a number, …; a template for each kind."""
+    """Test whether the word is capitalised, a number, …; a template for each kind."""
     return _function("is", kinds, of)
 
 
 def in_(name: str, words: Iterable[str] | None = None, *, of: Template | str | int | None = None) -> Template:
-    """Whether the word stands in a dictionary: a file's name, or any name and the words.
+    """Test whether the word is in a dictionary: a file name, or any name and the words.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def in_(name: str, words: Iterable[str] | None = None, *, of: Template | str | i
 
 
 def cluster(n: int, *, of: Template | str | int | None = None) -> Template:
-    """Which of n clusters the word is in: words that stand beside the same words and tags; see `features.clusters`.
+    """Read the word's cluster (of n): words that occur with the same words and tags; see `features.clusters`.
 
     Examples
     --------
@@ -102,17 +102,17 @@ def cluster(n: int, *, of: Template | str | int | None = None) -> Template:
 
 
 def segment_in(name: str, words: Iterable[str] | None = None) -> SegmentIn:
-    """With ``segments=True``: whether a whole segment, joined by spaces, stands in a dictionary."""
+    """With ``segments=True``: test whether a whole segment, joined by spaces, is in a dictionary."""
     return SegmentIn(_dictionary(name), () if words is None else ((name, _sorted(name, words)),))
 
 
 def columns(*names: str) -> Columns:
-    """The names of the columns; they come before the templates that use them."""
+    """Name the columns; put this before the templates that use the names."""
     return Columns(names)
 
 
 def values(prefix: str = "") -> Values:
-    """Of the values beside the columns, those whose names begin so.
+    """Read those of the token's values whose names begin so.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def values(prefix: str = "") -> Values:
 
 
 def bag(template: Template) -> Template:
-    """What a window holds, wherever it stands.
+    """Read the contents of a window, in any order.
 
     Examples
     --------

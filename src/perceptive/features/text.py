@@ -22,34 +22,34 @@ OPTIONS = (
 
 
 class TextFeatures(HashedNames):
-    """Texts as rows of hashed features: φ[h] = idf[h] · Σ_{j: bucket(j) = h} ξ(j) weight(tf_j).
+    """Turn texts into rows of hashed features: φ[h] = idf[h] · Σ_{j: bucket(j) = h} ξ(j) weight(tf_j).
 
     **Words.** A run is a maximal sequence of letters, numbers and connectors such as the underscore, with the marks
-    (accents that stand alone) among and after them. It is one word; but ideographs, Hiragana, Thai, Lao, Khmer and
-    Myanmar letters, which are written without spaces, are words of their own, with the marks that follow. All else
-    separates: apostrophes and hyphens, symbols, bytes that are not UTF-8. Lower-casing is Unicode's simple one. The
+    (separate accents) among and after them. It is one word. But ideographs, Hiragana, Thai, Lao, Khmer and Myanmar
+    letters, which are written without spaces, are separate words, with the marks that follow. Everything else separates
+    words: apostrophes and hyphens, symbols, bytes that are not UTF-8. Lower-casing is Unicode's simple mapping. The
     version of Unicode is ``perceptive._core.UNICODE_VERSION``.
 
-    **Names.** A word n-gram is its words joined by one space; it reaches over punctuation. A character n-gram lies
-    within a run between ``<`` and ``>`` and is called ``c:`` and its characters: ``c:<th``. A run with its brackets
-    that is shorter than the shortest n-gram is one itself. Names are hashed as `HashKernel` hashes them.
+    **Names.** A word n-gram is its words joined by one space; it may cross punctuation. A character n-gram lies within
+    a run between ``<`` and ``>``; its name is ``c:`` and its characters: ``c:<th``. A run with its brackets that is
+    shorter than the shortest n-gram is an n-gram itself. Names are hashed as in `HashKernel`.
 
     Parameters
     ----------
     words : pair of int, or None
-        The shortest and the longest word n-grams: (1, 2) takes words and pairs.
+        The shortest and the longest word n-grams: (1, 2) means words and pairs.
     chars : pair of int, or None
         The shortest and the longest character n-grams.
     lowercase : bool
     weighting : {"binary", "tf", "log-tf"}
-        A feature that occurs tf times in a text counts 1, tf, or 1 + ln tf. Features are told apart by all 32 bits
+        A feature that occurs tf times in a text counts 1, tf, or 1 + ln tf. Features are distinguished by all 32 bits
         of their hash.
     idf : bool
         Multiply by idf[h] = ln((1 + n) / (1 + df[h])) + 1, where bucket h is in df[h] of the n texts `learn_idf` saw.
     normalize : bool
         Divide each row by its length ‖φ‖₂.
     bits, seed, signed
-        Of the hash kernel: see `perceptive.features.hashing.HashKernel`.
+        See `perceptive.features.hashing.HashKernel`.
     remember_names : bool
         Keep the inverted index, bucket → names, while encoding.
 
@@ -110,7 +110,7 @@ class TextFeatures(HashedNames):
 
     @property
     def broken(self) -> int:
-        """How many broken sequences were met in texts given as bytes; each separates, as a space does."""
+        """How many broken byte sequences were found in texts given as bytes; each separates words, like a space."""
         return self._core.broken
 
     @property
@@ -124,24 +124,24 @@ class TextFeatures(HashedNames):
         return f"TextFeatures({', '.join(f'{name}={value!r}' for name, value in self.options().items())})"
 
     def options(self) -> dict[str, Any]:
-        """The parameters as plain values, for a model file; `idf_` is the one array that goes with them."""
+        """Return the parameters as plain values, for a model file; `idf_` is the only array in addition."""
         values = {name: getattr(self, name) for name in OPTIONS}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], idf: NDArray[Any] | None = None) -> TextFeatures:
-        """What `options` took apart.
+        """Make it from what `options` returned.
 
         Parameters
         ----------
         options : mapping
         idf : ndarray of float32, or None
-            As `idf_` was. `learn_idf` cannot go on from it: it holds no counts.
+            The earlier `idf_`. `learn_idf` cannot continue from it, because it contains no counts.
 
         Raises
         ------
         ValueError
-            For unknown options, impossible values, or factors that are not 2^bits positive numbers.
+            If an option is unknown, a value impossible, or the factors are not 2^bits positive numbers.
         """
         if set(options) != set(OPTIONS):
             raise ValueError(f"text options must be {', '.join(OPTIONS)}, not {', '.join(map(str, options))}")
@@ -154,7 +154,7 @@ class TextFeatures(HashedNames):
         return text
 
     def learn_idf(self, texts: Iterable[str | bytes]) -> None:
-        """Count how many texts each bucket is in; further calls count on.
+        """Count how many texts each bucket occurs in; later calls continue the count.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class TextFeatures(HashedNames):
         Raises
         ------
         ValueError
-            For what is not a text. Nothing is then counted.
+            If something is not a text. Nothing is counted then.
         """
         if self._factors is not None and not self._counts:
             raise ValueError("these text features were loaded with their idf, without the counts; make new ones")
@@ -173,13 +173,13 @@ class TextFeatures(HashedNames):
     def encode(
         self, texts: Iterable[str | bytes], grow: bool = True
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """Texts as the rows of a sparse matrix with 2^bits columns.
+        """Turn texts into the rows of a sparse matrix with 2^bits columns.
 
         Parameters
         ----------
         texts : iterable of str, or of bytes in UTF-8
         grow : bool
-            Whether new names enter the inverted index, if there is one.
+            Whether to add new names to the inverted index, if there is one.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class TextFeatures(HashedNames):
         Raises
         ------
         ValueError
-            For what is not a text. The inverted index is then as before.
+            If something is not a text. The inverted index does not change then.
         """
         factors = self.idf_ if self.idf else None
         if self.idf and factors is None:

@@ -1,4 +1,4 @@
-"""Tokens of raw text: words, numbers and marks, each knowing where it stands."""
+"""Tokens of raw text: words, numbers and marks, each with its position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 class Token(str):
-    """A string that stands at ``start`` … ``end`` of a text."""
+    """A string at ``start`` … ``end`` of a text."""
 
     start: int
     end: int
@@ -38,19 +38,18 @@ class Token(str):
 
 
 def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
-    """The tokens of a text; they are strings, so that a tagger takes them as they are.
+    """Return the tokens of a text; they are strings, so a tagger can use them directly.
 
-    They are the words and marks between Unicode's word boundaries (UAX #29), so that no script is cut at its vowel
-    signs and accents, and emoji and flags stay whole. Beyond that, these are one token: addresses of pages and of mail;
-    words with hyphens; dates and times in digits; abbreviations with their last dot; and letters of scripts without
-    spaces, as far as they go (Thai, Lao, Khmer, Myanmar). ``'s`` behind a word is a token of its own, so that a name
-    ends where it does.
+    They are the words and marks between Unicode's word boundaries (UAX #29), so that no script is cut at vowel signs
+    and accents, and emoji and flags stay whole. In addition, these are one token: web and mail addresses; words with
+    hyphens; dates and times in digits; abbreviations with their last dot; and whole runs of letters of scripts without
+    spaces (Thai, Lao, Khmer, Myanmar). ``'s`` after a word is a separate token, so that it is not part of a name.
 
     Parameters
     ----------
     text : str
     tokeniser : {"possessive", "whole"}
-        "whole" leaves ``'s`` with its word, as models of earlier builds have learned it.
+        "whole" keeps ``'s`` with its word, for models trained by earlier versions.
 
     Examples
     --------

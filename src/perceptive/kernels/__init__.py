@@ -1,4 +1,4 @@
-"""Kernels: of vectors, strings, trees and anything else, and one algebra for all."""
+"""Kernels of vectors, strings, trees and other objects, and an algebra that combines them."""
 
 from perceptive.kernels.algebra import Constant
 from perceptive.kernels.custom import Custom, Precomputed

@@ -1,14 +1,14 @@
-"""All the ways to make new kernels of old ones that keep them positive semidefinite.
+"""All ways to make new kernels from given ones that keep them positive semidefinite.
 
-With k, k₁, k₂ valid kernels these are valid, too (Bishop 2006, 6.13 to 6.22; the notes' `Techniques for Constructing
-Kernels`)::
+If k, k₁, k₂ are valid kernels, so are these (Bishop 2006, 6.13 to 6.22; `Techniques for Constructing Kernels` in the
+notes)::
 
     c * k                 c ≥ 0               k1 + k2              k1 * k2          k ** p, p = 1, 2, …
     k.polynomial(a)       Σ a_j k^j, a_j ≥ 0  k.exp()              k.scaled_by(f)   f(x)·k·f(x')
     k.after(phi)          k(φ(x), φ(x'))      k.on(columns)        on a part of each example
     k.normalized()        k/√(k(x,x)k(x',x')) k.centered(X)        in feature space, about the mean of X
 
-Here are those that look at values alone; `rescaling` has scaled_by, normalized and centered, `views` after and on.
+This module has those that use only values; `rescaling` has scaled_by, normalized and centered, `views` after and on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from perceptive.kernels.kernel import Kernel, Values, number
 
 
 class OfOne(Kernel):
-    """A kernel made of another one, of the same examples."""
+    """A kernel made from another one, of the same examples."""
 
     k: Kernel
 
@@ -179,7 +179,7 @@ class Pair(Kernel):
 
     @property
     def shared(self) -> bool:
-        """Whether both see the same of an example."""
+        """Whether both use the same view of an example."""
         return self.k1.view == self.k2.view
 
     @property

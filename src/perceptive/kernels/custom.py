@@ -1,4 +1,4 @@
-"""Kernels that people bring: any function of two examples, and a Gram matrix made beforehand."""
+"""The user's own kernels: any function of two examples, and a precomputed Gram matrix."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _some_pairs(n: int, m: int) -> set[tuple[int, int]]:
 
 
 class Custom(Kernel):
-    """f(x, x') for any two objects. Symmetry is checked for all pairs of one set and for some of two, and NaN always.
+    """f(x, x') for any two objects. Symmetry is checked for all pairs of one set and some pairs of two; NaN always.
 
     Parameters
     ----------
     f : callable of two examples
     name : str or None
-        Under which a saved model asks for f again; the function's own name where None.
+        The name by which a saved model asks for f again; None: the function's own name.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Custom(Kernel):
 
     @property
     def label(self) -> str:
-        """The name that a saved model knows the function by."""
+        """The name of the function in a saved model."""
         return str(self.name or getattr(self.f, "__name__", type(self.f).__name__))
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Objects:
@@ -116,9 +116,9 @@ class Custom(Kernel):
 
 
 class Precomputed(Kernel):
-    """Rows of a Gram matrix: ``fit`` gets K of the training examples, ``predict`` K of new ones with these.
+    """Rows of a Gram matrix: ``fit`` takes K of the training examples, ``predict`` K of new examples with these.
 
-    It is neither normalized nor centered here, since K(x, x) of new examples is not in it: do so before.
+    It cannot be normalized or centered here, because K(x, x) of new examples is unknown: do so before.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gram matrices: made in blocks, looked at for positive semidefiniteness, turned into a feature map."""
+"""Gram matrices: computed in blocks, checked for positive semidefiniteness, turned into a feature map."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _memory() -> float:
 
 
 def gram_embedding(K: ArrayLike) -> NDArray[np.float64]:
-    """φ with φφᵀ = K, from the eigenvectors: every positive semidefinite matrix is a matrix of dot products.
+    """Return φ with φφᵀ = K, from the eigenvectors: every positive semidefinite matrix is a matrix of dot products.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def gram_embedding(K: ArrayLike) -> NDArray[np.float64]:
 
 
 def is_psd(K: ArrayLike) -> bool:
-    """Whether K is symmetric and no eigenvalue is below 0, rounding apart.
+    """Return whether K is symmetric and has no eigenvalue below 0, up to rounding.
 
     Examples
     --------
@@ -139,21 +139,21 @@ def is_psd(K: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class MercerReport:
-    """What a Gram matrix says about its kernel.
+    """What a Gram matrix shows about its kernel.
 
     Attributes
     ----------
     symmetric : bool
     pair : (int, int) or None
-        Where K[i, j] ≠ K[j, i] most, if it is not symmetric.
+        The i, j with the largest difference of K[i, j] and K[j, i], if it is not symmetric.
     smallest, largest : float
         Eigenvalues (of the symmetric part).
     rank : int
-        Eigenvalues that are not 0.
+        Number of eigenvalues that are not 0.
     psd : bool
-        Whether these examples are no argument against the kernel.
+        Whether K is symmetric and positive semidefinite on these examples.
     witness : array or None
-        z with zᵀKz < 0, if there is one.
+        A z with zᵀKz < 0, if there is one.
     """
 
     symmetric: bool
@@ -177,7 +177,7 @@ class MercerReport:
 
 
 def mercer_report(k: Kernel | str | Callable[[Any, Any], float], X: Any) -> MercerReport:
-    """Compare all pairs of X, both ways round, and see whether k, also a function or a text, can be a kernel.
+    """Compare all pairs of X, in both orders, and check whether k (or a function, or a text) can be a kernel.
 
     Examples
     --------

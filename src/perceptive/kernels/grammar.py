@@ -1,4 +1,4 @@
-"""Kernels as text, ``0.5*gaussian(sigma=2) + spectrum(3)@text``: a small grammar of its own, nothing is evaluated.
+"""Kernels as text, such as ``0.5*gaussian(sigma=2) + spectrum(3)@text``: a small grammar, without ``eval``.
 
 ::
 
@@ -49,7 +49,7 @@ DIGITS = 1000
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """A kernel from a kernel, its text, or a function of two examples."""
+    """Make a kernel from a kernel, its text, or a function of two examples."""
     if isinstance(kernel, Kernel):
         _check_nesting(kernel)
         return kernel

@@ -1,4 +1,4 @@
-"""`Kernel`: what every kernel is, can do, and can become part of."""
+"""`Kernel`: the base class of all kernels."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ Values = NDArray[Any]
 class Kernel:
     """A positive semidefinite function of two examples.
 
-    A kernel is a value: its parameters make it what it is, `repr` shows them, equal parameters make equal kernels, and
-    `get_params` and `set_params` are scikit-learn's, so that ``kernel__gamma`` can be searched.
+    A kernel is a value: its parameters define it, `repr` shows them, and equal parameters make equal kernels.
+    `get_params` and `set_params` are those of scikit-learn, so that a search can vary ``kernel__gamma``.
 
-    Subclasses say what they want to see of examples (`prepare`), compare many with many (`compare`), and each with
-    itself (`norms`).
+    Subclasses prepare examples (`prepare`), compare many with many (`compare`), and each with itself (`norms`).
     """
 
     vectors = False  # whether examples are rows of numbers
@@ -36,41 +35,41 @@ class Kernel:
     # ------------------------------------------------------------ what a kernel is
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        """Check examples, and make of them what `compare` wants."""
+        """Check examples, and convert them to the form for `compare`."""
         raise NotImplementedError
 
     def compare(self, A: Any, B: Any) -> Values:
-        """K between all prepared examples of A and all of B."""
+        """Return K between all prepared examples of A and all of B."""
         raise NotImplementedError
 
     def norms(self, A: Any) -> NDArray[np.float64]:
-        """K(x, x) of prepared examples."""
+        """Return K(x, x) of prepared examples."""
         raise NotImplementedError
 
     @property
     def one_way(self) -> bool:
-        """Whether `compare` takes new examples on the left and those of training on the right only."""
+        """Whether `compare` takes new examples only on the left, and training examples only on the right."""
         return any(kernel.one_way for _, kernel in self.kernels())
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a Gram matrix: its columns are examples, too."""
+        """Whether X is a Gram matrix: its columns are examples too."""
         return any(kernel.pairwise for _, kernel in self.kernels())
 
     @property
     def view(self) -> Hashable:
-        """What `prepare` makes: kernels of the same view can share it."""
+        """Identifies the result of `prepare`: kernels with the same view can share it."""
         return id(self)
 
     def resolved(self, X: Any) -> Kernel:
-        """This kernel, with the parameters that come from the data (``gamma="scale"``) as numbers."""
+        """Return this kernel, with parameters that depend on the data (``gamma="scale"``) as numbers."""
         found: dict[str, Any] = {name: k.resolved(X) for name, k in self.kernels()}
         return self.changed(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
 
     # ------------------------------------------------------------ using it
 
     def __call__(self, X: Any, Y: Any = None, dtype: Any = None) -> Any:
-        """K of all examples of X with all of Y (default: X); a number where X and Y are single vectors or strings."""
+        """Return K of all examples of X with all of Y (default: X); a number if both are single vectors or strings."""
         if Y is not None and _is_single(X) and _is_single(Y):
             return self.value(X, Y)
         if Y is None or Y is X:
@@ -83,22 +82,22 @@ class Kernel:
         return blocked(self, A, B, dtype)
 
     def value(self, x: Any, z: Any) -> float:
-        """K of one example with another."""
+        """Return K of two examples."""
         return float(self.compare(self.prepare(_single(x)), self.prepare(_single(z)))[0, 0])
 
     def diag(self, X: Any) -> NDArray[np.float64]:
-        """K(x, x) of each example."""
+        """Return K(x, x) of each example."""
         return self.norms(self.prepare(listed(X), _dtype_of(X)))
 
     def gram(self, X: Any, dtype: Any = None) -> Values:
-        """The Gram matrix of X: half of it is computed, in blocks, the other half mirrored."""
+        """Return the Gram matrix of X: half is computed, in blocks, the other half mirrored."""
         from perceptive.kernels.gram import symmetric
 
         dtype = _dtype_of(X) if dtype is None else _checked_dtype(dtype)
         return symmetric(self, self.prepare(listed(X), dtype), dtype)
 
     def feature_map(self, X: Any) -> Any:
-        """φ(X), rows for examples, where it is finite."""
+        """Return φ(X), a row per example, if it is finite."""
         raise TypeError(f"{self!r} has no finite feature map here; gram_embedding(k.gram(X)) makes one for given X")
 
     # ------------------------------------------------------------ the algebra
@@ -120,31 +119,31 @@ class Kernel:
         return _made("Power", self, p)
 
     def polynomial(self, coefficients: Sequence[float]) -> Kernel:
-        """a₀ + a₁k + a₂k² + …, all a_j ≥ 0."""
+        """Return a₀ + a₁k + a₂k² + …, all a_j ≥ 0."""
         return _made("PolynomialOf", self, coefficients)
 
     def exp(self) -> Kernel:
-        """e^k."""
+        """Return e^k."""
         return _made("Exponential", self)
 
     def scaled_by(self, f: Callable[[Any], float]) -> Kernel:
-        """f(x)·k(x, x')·f(x') for any real f of one example."""
+        """Return f(x)·k(x, x')·f(x') for any real f of one example."""
         return _made("ScaledBy", self, f)
 
     def after(self, phi: Callable[[Any], Any]) -> Kernel:
-        """k(φ(x), φ(x')) for any φ of one example."""
+        """Return k(φ(x), φ(x')) for any φ of one example."""
         return _made("After", self, phi)
 
     def on(self, columns: Any) -> Kernel:
-        """k of a part of each example: columns of an array, or an item of a tuple or dict."""
+        """Return k of a part of each example: columns of an array, or an item of a tuple or dict."""
         return _made("On", self, columns)
 
     def normalized(self) -> Kernel:
-        """The cosine: k(x, x')/√(k(x, x)·k(x', x')), and 0 where k(x, x) = 0."""
+        """Return the cosine: k(x, x')/√(k(x, x)·k(x', x')), and 0 if k(x, x) = 0."""
         return _made("Normalized", self)
 
     def centered(self, X_ref: Any) -> Kernel:
-        """k of φ(x) − mean φ(X_ref)."""
+        """Return k of φ(x) − mean φ(X_ref)."""
         return _made("Centered", self, X_ref)
 
     # ------------------------------------------------------------ parameters
@@ -155,18 +154,18 @@ class Kernel:
         return tuple(inspect.signature(cls).parameters)
 
     def kernels(self) -> Iterator[tuple[str, Kernel]]:
-        """The kernels among its parameters, by name."""
+        """Return the kernels among its parameters, by name."""
         for name in self._parameter_names():
             value = getattr(self, name)
             if isinstance(value, Kernel):
                 yield name, value
 
     def changed(self, changes: dict[str, Any]) -> Self:
-        """A kernel of this kind with some other parameters."""
+        """Return a kernel of this kind with some parameters changed."""
         return type(self)(**{**self.get_params(deep=False), **changes})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; with ``deep`` those of the kernels within, too."""
+        """Return the parameters by name; with ``deep`` also those of inner kernels."""
         found = {name: getattr(self, name) for name in self._parameter_names()}
         if deep:
             for name, kernel in self.kernels():
@@ -194,7 +193,7 @@ class Kernel:
         return changes, inner
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; ``k1__gamma`` is gamma of k1. Where one of them cannot be, nothing changes."""
+        """Change parameters; ``k1__gamma`` is gamma of k1. If one is not possible, nothing changes."""
         self._with(parameters)  # raises where one cannot be
         changes, inner = self._split(parameters)
         for name, values in inner.items():
@@ -280,7 +279,7 @@ def _are_numbers(values: Any) -> bool:
 
 
 def number(value: Any) -> float:
-    """A parameter as a float; NaN, which is in no range, where it is not a number or too large."""
+    """Return a parameter as a float; NaN, which is in no range, if it is not a number or too large."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""Kernels of φ rescaled or moved: f(x)·φ(x), φ(x)/‖φ(x)‖, φ(x) less a mean."""
+"""Kernels of a rescaled or shifted φ: f(x)·φ(x), φ(x)/‖φ(x)‖, φ(x) minus a mean."""
 
 from __future__ import annotations
 

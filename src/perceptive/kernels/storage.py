@@ -1,6 +1,6 @@
 """Kernels and prepared examples as plain values and arrays, for model files: nothing is pickled.
 
-Functions are not stored. They are known by name, and asked for again when a model is loaded.
+Functions are not stored. A file has their names, and they must be given again when a model is loaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels of strings, and of sequences of any hashable symbols: words, tags, events."""
+"""Kernels of strings, and of sequences of hashable symbols: words, tags, events."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Spectrum(StringKernel):
     ----------
     n : int
     distinct : bool
-        Count each common substring once, however often it occurs.
+        Count each common substring once, even if it occurs several times.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Spectrum(StringKernel):
 
 
 class Subsequence(StringKernel):
-    """Common subsequences of length n, gaps allowed; each occurrence counts decay^(the length it spans).
+    """Common subsequences of length n, gaps allowed; each occurrence counts decay^(length of its span).
 
     Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins 2002, in O(n|x||x'|). ``normalized()`` makes it independent of
     the lengths.
@@ -214,8 +214,8 @@ class Subsequence(StringKernel):
 class AllSubsequences(StringKernel):
     """All common subsequences, the empty one included: Σ_u (places of u in x)·(places of u in x').
 
-    The values grow like 2^length and beyond some 500 symbols are too large for a number, which is refused;
-    `normalized` tames smaller ones.
+    The values grow like 2^length; beyond about 500 symbols they overflow, which is an error. `normalized` rescales
+    smaller ones.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> 
 
 
 def check_decay(decay: Any) -> None:
-    """Raise ValueError where it is not in (0, 1]."""
+    """Raise ValueError if it is not in (0, 1]."""
     if not 0 < number(decay) <= 1:
         raise ValueError(f"decay={shown(decay)}: decay must be a number in (0, 1]")
 

@@ -1,4 +1,4 @@
-"""Kernels of trees, given in brackets, as nested tuples, or as NLTK's."""
+"""Kernels of trees, given as bracketed text, nested tuples, or NLTK trees."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _label_and_children(node: Any, number: int) -> tuple[str, Iterable[Any]]:
 
 
 class TreeKernel(Kernel):
-    """Σ over pairs of nodes of C(a, b) = λ·Π_j (σ + C(child_j(a), child_j(b))), where the productions agree."""
+    """Σ over pairs of nodes of C(a, b) = λ·Π_j (σ + C(child_j(a), child_j(b))), if the productions agree."""
 
     sigma = 1.0
     view = "trees"
@@ -176,7 +176,7 @@ class SubsetTree(TreeKernel):
     Parameters
     ----------
     decay : float
-        λ in (0, 1]: what each production costs.
+        λ in (0, 1]: the factor of each production.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class SubsetTree(TreeKernel):
 
 
 class Subtree(TreeKernel):
-    """Common complete subtrees: nodes with all that is below them (Vishwanathan & Smola 2002).
+    """Common complete subtrees: nodes with everything below them (Vishwanathan & Smola 2002).
 
     Examples
     --------

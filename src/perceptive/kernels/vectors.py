@@ -188,8 +188,8 @@ class Polynomial(VectorKernel):
         ----------
         X : array of shape (n_samples, n_features)
         spelling : {"merged", "ordered"}
-            "merged" has one feature per monomial, 1, √2x₁, …, x₁², √2x₁x₂, …; "ordered" one per ordered tuple,
-            x₁x₁, x₁x₂, x₂x₁, …, √2x₁, …, 1: n² + n + 1 of them for degree 2.
+            "merged" has one feature per monomial, 1, √2x₁, …, x₁², √2x₁x₂, …; "ordered" one per ordered tuple, x₁x₁,
+            x₁x₂, x₂x₁, …, √2x₁, …, 1: n² + n + 1 for degree 2.
         """
         return polynomial_features(_dense(X), int(self.degree), float(self.c), spelling)
 
@@ -210,10 +210,10 @@ class Gaussian(VectorKernel):
     Parameters
     ----------
     gamma : float, "scale" or None
-        γ; "scale" is 1/(n_features·variance of X), taken from the data when a classifier is fitted. Where neither gamma
-        nor sigma is given, it is "scale".
+        γ; "scale" is 1/(n_features·variance of X), computed when a classifier is fitted. The default, if neither gamma
+        nor sigma is given, is "scale".
     sigma : float or None
-        Give one of the two.
+        Give only one of the two.
 
     Examples
     --------
@@ -288,9 +288,9 @@ class Gaussian(VectorKernel):
         return gaussian_features(_dense(X), self.rate(), order)
 
     def truncation_error(self, X: Any, order: int) -> float:
-        """How far φ(x)·φ(x') may be from K for any two points no longer than those of X.
+        """Return how far φ(x)·φ(x') may be from K for any two points no longer than those of X.
 
-        What is left out is at most e^{−z} Σ_{j>order} z^j/j! with z = 2γ‖x‖‖x'‖.
+        The omitted part is at most e^{−z} Σ_{j>order} z^j/j! with z = 2γ‖x‖‖x'‖.
         """
         from scipy.special import gammainc
 
@@ -315,7 +315,7 @@ class Laplacian(Gaussian):
 
 
 def scale_of(X: Any) -> float:
-    """1/(n_features·variance), as scikit-learn has it."""
+    """Return 1/(n_features·variance), as scikit-learn does."""
     prepared = vectors(X)
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(prepared, Sparse):

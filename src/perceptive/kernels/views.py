@@ -1,4 +1,4 @@
-"""Kernels of another view of each example: of what a function makes of it, or of a part of it."""
+"""Kernels of a different view of each example: of the result of a function, or of a part."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ class On(_Elsewhere):
 
 
 def check_callable(what: str, f: Any) -> None:
-    """Raise TypeError for what is not a function."""
+    """Raise TypeError if it is not a function."""
     if not callable(f):
         raise TypeError(f"{what}({shown(f)}): give a function of one example")

@@ -1,4 +1,4 @@
-"""Which class a kind of model file holds; `save` and `load`.
+"""Which class each kind of model file contains; `save` and `load`.
 
 Classes are named by strings: a command that loads a linear model imports neither kernels nor scikit-learn. Each class
 knows its own state (``state()``, ``from_state()``).
@@ -42,15 +42,15 @@ FAULTS = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeE
 
 
 def class_of(kind: str) -> Any:
-    """The class that a kind of file holds."""
+    """Return the class for a kind of file."""
     module = LEARNERS.get(kind, "perceptive.estimators")
     return getattr(import_module(module), kind)
 
 
 def from_state(kind: str, state: State, functions: Functions | None = None) -> Any:
-    """What a state is of, an estimator or a learner.
+    """Make an estimator or a learner from a state.
 
-    Every field is checked first; raises ValueError where one cannot be, or where they do not fit together.
+    Checks every field first; raises ValueError if one is impossible, or if they do not fit together.
     """
     return class_of(kind).from_state(_checked(kind, state), functions or {})
 
@@ -81,7 +81,7 @@ def _estimator_of(kind: str, state: State, functions: Functions | None) -> Any:
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file: everything it needs to predict, to go on learning, and to be certified.
+    """Write a model to a file: everything it needs to predict, to continue learning, and to be certified.
 
     The file appears under its name only when it is complete. Nothing is pickled; labels must be strings, numbers,
     booleans or None.
@@ -111,27 +111,27 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(
     path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False, functions: Functions | None = None
 ) -> Any:
-    """Read a model, whatever wrote it: an estimator of scikit-learn, ready to predict.
+    """Read any model file, and return a scikit-learn estimator that is ready to predict.
 
-    A model of the command line takes raw input as its files had it: texts, dicts, data frames (pandas, pyarrow), rows
-    with a value for each column of its tables, and arrays where its features are numbered.
+    A model of the command line takes raw input in the form of its files: texts, dicts, data frames (pandas, pyarrow),
+    rows with a value for each column of its tables, and arrays if its features are numbered.
 
     Parameters
     ----------
     path : path
     verify : bool
-        Whether the data are compared with their checksum.
+        Whether to check the data against their checksum.
     mmap : bool
-        Whether what is only read stays in the file, to be paged in when it is used. Such a file may be replaced by
-        renaming only, as `save` does it: who writes into it changes the model, and who shortens it ends the process.
+        Whether read-only data stay in the file and are loaded when used. Replace such a file only by renaming, as
+        `save` does: writing into it changes the model, and shortening it ends the process.
     functions : mapping of names to functions, or None
-        Those that the kernel of a saved model is made of (see `kernels.Custom`), or a reranker's features and
-        structure: no file holds them.
+        The functions of a saved model's kernel (see `kernels.Custom`), or a reranker's features and structure: files do
+        not contain them.
 
     Raises
     ------
     ModelFileError
-        Where the file is damaged, foreign, or newer than this version of perceptive.
+        If the file is damaged, not a model, or newer than this version of perceptive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How examples are played: order, epochs, when to stop."""
+"""The training loop: order, epochs, when to stop."""
 
 from perceptive.training.loop import History, InMemory, Run, train
 

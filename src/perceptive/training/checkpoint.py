@@ -1,4 +1,4 @@
-"""`Checkpoint`: a training run written down now and then, so that it can be resumed bit for bit."""
+"""`Checkpoint`: saves a training run from time to time, so that it can be resumed bit for bit."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 
 class Checkpoint:
-    """A file that holds where a run stands. One run at a time has it, from `resume` or `save` on until `close`.
+    """A file with the state of a run. Only one run at a time may use it, from `resume` or `save` until `close`.
 
     Parameters
     ----------
     path : path
     made_from : dict
-        The data and options of the run; a checkpoint of others is refused.
+        The data and options of the run; a checkpoint with different ones is refused.
     every : float
         Seconds between two checkpoints.
     replaced : str or None
-        A part of ``made_from`` about a file that the run itself replaces when it ends: it may differ.
+        The part of ``made_from`` about a file that the run itself replaces at its end: this part may differ.
 
     Attributes
     ----------
     differs : bool
-        Whether that part did differ when the run was resumed.
+        Whether that part was different when the run was resumed.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Checkpoint:
         self.close()
 
     def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
-        """Write the run down where it is time; where that fails, the run goes on.
+        """Save the run if it is time; if saving fails, the run continues.
 
-        A dataset is given in the midst of a block.
+        A dataset is given in the middle of a block.
         """
         if time.monotonic() - self._last < self.every:
             return
@@ -87,12 +87,12 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def new_best(self, learner: Any) -> None:
-        """Keep the learner that has the best held-out score so far."""
+        """Keep the learner with the best held-out score so far."""
         meta, arrays = learner.state()  # the arrays may be those that it learns with
         self._best = State(copy.deepcopy(meta), {name: array.copy() for name, array in arrays.items()})
 
     def save(self, run: Run, dataset: Dataset | None = None) -> None:
-        """Write the run down."""
+        """Save the run."""
         lock = self._hold()
         parts = {"learner": run.learner.state(), "best": self._best}
         parts["dataset"] = None if dataset is None else dataset.snapshot()
@@ -113,14 +113,14 @@ class Checkpoint:
         model_file.write(self.path, KIND, meta, arrays, lock)
 
     def resume(self, functions: Any = None) -> Run | None:
-        """The run as it was saved; None where there is no file.
+        """Return the saved run; None if there is no file.
 
         Raises
         ------
         BlockingIOError
-            Where another run has it.
+            If another run uses it.
         ModelFileError
-            Where the file is no sound checkpoint, or one of other data or options.
+            If the file is not a valid checkpoint, or has different data or options.
         """
         if self._hold().empty:
             return None
@@ -184,13 +184,13 @@ class Checkpoint:
         return run
 
     def remove(self) -> None:
-        """The run has ended."""
+        """End the run, and remove the file."""
         with suppress(FileNotFoundError):
             os.unlink(os.path.realpath(self.path))
         self.close()
 
     def close(self) -> None:
-        """Let other runs have it."""
+        """Let other runs use it."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None

@@ -1,9 +1,9 @@
-"""`HoldOut`: which examples are held out, for early stopping and calibration; `Split`: those of files.
+"""`HoldOut`: which examples are held out, for early stopping and calibration; `Split`: the same for files.
 
-One definition for arrays and files, Python and the command line. Per file and class the first example is learned from;
-after it each run of 1/f consecutive examples of the class gives one, chosen by a hash of the seed, the label and the
-number of the run. Lists and sentences are of one class; an array is one file. The choice depends on the order of the
-file alone, never on the order in which examples are played.
+One definition for arrays and files, Python and the command line. The first example of each class in each file is always
+learned from. After it, one of every 1/f consecutive examples of the class is held out, chosen by a hash of the seed,
+the label and the number of the group. Lists and sentences have one class; an array is one file. The choice depends only
+on the order of the file, never on the order in which examples are played.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class HoldOut:
-    """Chooses examples as they come.
+    """Chooses the held-out examples, block by block.
 
     Parameters
     ----------
     fraction : float
-        Part of the examples that is held out; 0 for none.
+        Part of the examples to hold out; 0 for none.
     seed : int
 
     Examples
@@ -50,11 +50,11 @@ class HoldOut:
         return self.fraction > 0
 
     def next_file(self) -> None:
-        """Begin another file."""
+        """Begin the next file."""
         self._counts = {}
 
     def choose(self, labels: Labels) -> NDArray[np.bool_]:
-        """Which of the next examples of the file are held out."""
+        """Return which of the next examples of the file are held out."""
         chosen = np.zeros(len(labels.which), bool)
         self.examples += len(chosen)
         if not self.fraction or not len(chosen):
@@ -81,7 +81,7 @@ class HoldOut:
         return chosen
 
     def check(self, what: str = "examples") -> None:
-        """Raise where none of the examples is held out."""
+        """Raise if no example is held out."""
         if self.fraction and self.held == 0:
             raise ParameterError(
                 f"{{}} holds out none of {self.examples} {what}; give more {what}, or hold out more",

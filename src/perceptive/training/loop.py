@@ -1,7 +1,7 @@
-"""The loop of all training: play the examples, epoch by epoch; look at the held-out part; stop in time.
+"""The training loop: play the examples, epoch by epoch; score the held-out part; stop in time.
 
-It knows nothing of tasks: a `Learner` learns, a `Source` gives datasets. Examples in memory are one dataset that is
-played again and again; files give a dataset per block.
+It is independent of the task: a `Learner` learns, a `Source` provides datasets. Examples in memory are one dataset that
+is played repeatedly; files give one dataset per block.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class History:
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> Self:
-        """What a file says of it; raises ValueError where that cannot be."""
+        """Read it from a file; raise ValueError if that is not possible."""
         if not meta.keys() <= {f.name for f in fields(cls)}:
             raise ValueError("an impossible history")
         history = cls(**meta)
@@ -45,7 +45,7 @@ class History:
         return history
 
     def meta(self) -> dict[str, Any]:
-        """As plain values, for a file."""
+        """Return it as plain values, for a file."""
         told = asdict(self)
         return told if self.seconds else {name: value for name, value in told.items() if name != "seconds"}
 
@@ -56,21 +56,23 @@ class History:
 
     @property
     def settled(self) -> bool:
-        """Whether the latest epoch made no update: then none to come would, either.
+        """Whether the last epoch made no update: then no later epoch will either.
 
-        There may be mistakes that teach nothing (K(x, x) = 0, say): then it has settled, but not converged.
+        It may still make mistakes that teach nothing (for example if K(x, x) = 0): then it has settled, but not
+        converged.
         """
         return self.updates[-1] == 0
 
     def few(self, mistakes: float) -> bool:
-        """Whether each epoch of the latter half made at most so many mistakes, some are allowed, and ten are over.
+        """Whether ten epochs are over and each of the later half made at most this many mistakes (and some are
+        allowed).
 
-        An average over all epochs is then mostly one of vectors that hardly err.
+        The average over all epochs is then mostly an average of vectors that rarely err.
         """
         return mistakes > 0 and self.epochs >= FEWEST and max(self.mistakes[self.epochs // 2 :]) <= mistakes
 
     def note(self, learner: Learner, before: tuple[int, int, float]) -> tuple[int, int, float]:
-        """Write down what a learner did since it had so many mistakes, updates and so much loss; returns them now."""
+        """Note what a learner did since these mistakes, updates and loss; return the current ones."""
         with learner.lock.changing():
             now = learner.progress
             self.mistakes.append(now[0] - before[0])
@@ -81,16 +83,16 @@ class History:
 
 @dataclass
 class Run:
-    """A training run, and where it stands: it can be saved between two chunks and resumed later.
+    """A training run and its position: it can be saved between two chunks and resumed later.
 
     Attributes
     ----------
     learner : Learner
     training : TrainingParameters
     history : History
-        Of the epochs that are complete.
+        The completed epochs.
     epoch, block, chunk : int
-        The present epoch, how many of its blocks have been played, and how many chunks of the present block.
+        The current epoch, how many of its blocks have been played, and how many chunks of the current block.
     before : (int, int, float)
         Mistakes, updates and loss before this epoch.
     rounds_before : int
@@ -100,9 +102,9 @@ class Run:
     best_epoch : int
     done : bool
     dataset_state : object
-        Of the present block, where the run was resumed in its midst.
+        State of the current block, if the run was resumed in the middle of it.
     streamed : bool
-        Whether the examples are played as the files are parsed, and not from a cache.
+        Whether the examples are played while the files are parsed, not from a cache.
     """
 
     learner: Learner
@@ -121,13 +123,13 @@ class Run:
 
     @classmethod
     def of(cls, learner: Learner, training: TrainingParameters, history: History | None = None) -> Run:
-        """A run that begins with a learner as it is."""
+        """Start a run with a learner in its current state."""
         run = cls(learner, training, History() if history is None else history)
         run.before, run.rounds_before = learner.progress, learner.rounds
         return run
 
     def start_over(self, learner: Learner) -> None:
-        """Begin again with another learner that has learned nothing."""
+        """Start again with another, untrained learner."""
         self.learner, self.best = learner, None
         for name in ("mistakes", "updates", "loss", "held_out", "seconds"):
             getattr(self.history, name).clear()
@@ -139,17 +141,17 @@ class Source(Protocol):
     """Where the examples of a run come from."""
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The datasets of the present epoch with the order to play each, from ``run.block`` on.
+        """Yield the datasets of the current epoch with the order to play each, from ``run.block`` on.
 
-        None stands for a block of which nothing is to be learned.
+        None means a block with nothing to learn.
         """
 
     def score(self, learner: Learner) -> float | None:
-        """The score on the held-out part; None where nothing is held out."""
+        """Return the score on the held-out part; None if nothing is held out."""
 
 
 class InMemory:
-    """Examples that are one dataset.
+    """Examples in memory, as one dataset.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ class InMemory:
     shuffle : bool
         Whether each epoch plays them in a new random order.
     held_out : callable or None
-        The score on the held-out part.
+        Returns the score on the held-out part.
     """
 
     def __init__(self, dataset: Dataset, shuffle: bool, held_out: Callable[[], float] | None = None) -> None:
@@ -165,7 +167,7 @@ class InMemory:
         self._order, self._shuffled = np.arange(len(dataset)), 0
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The dataset; each epoch shuffles the order of the one before. Shards have orders of their own."""
+        """Yield the dataset; each epoch shuffles the order of the previous one. Shards have their own orders."""
         if self.shuffle and run.training.shards == 1:
             while self._shuffled <= run.epoch:
                 _core.shuffle(self._order, hash_seed(run.learner.parameters.random_state, self._shuffled))
@@ -175,18 +177,18 @@ class InMemory:
             yield self.dataset, self._order
 
     def score(self, learner: Learner) -> float | None:
-        """The score on the held-out part."""
+        """Return the score on the held-out part."""
         return None if self.held_out is None else self.held_out()
 
 
 class Keeper(Protocol):
-    """Who keeps checkpoints of a run."""
+    """Saves checkpoints of a run."""
 
     def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
-        """Between two chunks, or (without a dataset) between two blocks."""
+        """Called between two chunks, or (without a dataset) between two blocks."""
 
     def new_best(self, learner: Learner) -> None:
-        """The learner has the best held-out score so far."""
+        """Called when the learner has the best held-out score so far."""
 
 
 def hash_seed(random_state: int, epoch: int) -> int:
@@ -206,24 +208,24 @@ def train(
 ) -> History:
     """Play up to ``epochs`` epochs.
 
-    Training ends early on an epoch without updates, when, of ten or more epochs, the latter half made mistakes on at
-    most a part ``tol`` of the examples, or when the held-out score has been below the best for ``patience`` epochs;
-    then the learner goes back to the best epoch, the last of equals. Where an exception (Ctrl-C, say) breaks in, the
-    learner keeps what it has learned, and the history has the epoch that was broken off.
+    Training ends early after an epoch without updates; if, of ten or more epochs, the later half made mistakes on at
+    most a part ``tol`` of the examples; or if the held-out score has been below the best for ``patience`` epochs. Then
+    the learner returns to the best epoch, the last one of equals. If an exception (such as Ctrl-C) interrupts training,
+    the learner keeps what it has learned, and the history contains the unfinished epoch.
 
     Parameters
     ----------
     run : Run
     source : Source
     report : callable or None
-        Called with the number of examples just played some fifty times a second.
+        Called about fifty times a second with the number of examples just played.
     after_epoch : callable or None
         Called with the history after each epoch.
     keeper : Keeper or None
     threads : int
-        That play shards, or whatever else can be done at the same time. Results do not depend on it.
+        Threads for shards and other parallel work. Results do not depend on it.
     player : callable or None
-        What plays the shards of a block and mixes them; None: `mixing.play_block`, where there are several.
+        Plays the shards of a block and mixes them; None: `mixing.play_block`, if there are several shards.
     """
     if player is None and run.training.shards > 1:
         player = play_block

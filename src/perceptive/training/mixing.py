@@ -1,7 +1,7 @@
-"""Iterative parameter mixing (McDonald, Hall & Mann 2010): shards learn apart from the same v, and are mixed.
+"""Iterative parameter mixing (McDonald, Hall & Mann 2010): shards learn separately from the same v, and are mixed.
 
-`reference.mixing` defines it. Shard i of S is the examples i, i + S, i + 2S, … of a block, in an order of its own. Who
-plays a shard, and when, does not matter: mixtures are added up in pairs, in the order of the shards.
+`reference.mixing` defines it. Shard i of S has the examples i, i + S, i + 2S, … of a block, in its own order. It does
+not matter who plays a shard, and when: mixtures are added in pairs, in the order of the shards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOON = 0.05  # seconds between two looks at what threads have played
 
 
 def check_mixing(learner: Any, shards: int) -> None:
-    """Raise ParameterError where a learner cannot be mixed from shards."""
+    """Raise ParameterError if a learner cannot be mixed from shards."""
     p = getattr(learner, "ranker", learner).parameters
     representation = "linear" if hasattr(type(getattr(learner, "ranker", learner)), "replica") else "kernel"
     for name in (None, "rule", "hypothesis", "keep", "delta"):

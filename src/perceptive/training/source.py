@@ -1,9 +1,9 @@
-"""`FileSource`: files as epochs over windows of examples, mixed from the first epoch on.
+"""`FileSource`: plays files in epochs over windows of examples, mixed from the first epoch on.
 
-The examples are parsed into a cache, in the order of the files, before the first round; every epoch plays them from
-there: all at once where they fit in memory, as examples that are given as arrays, else as `windows` says. One epoch
-over more than memory holds, without a hold-out, needs no cache: the files are mixed as they are parsed, as
-`streams.mixing` says, and those that can only be read from their start go through a window.
+The examples are parsed into a cache, in the order of the files, before the first round. Every epoch plays them from
+there: all at once, like arrays, if they fit in memory, else as `windows` describes. One epoch over more than memory
+holds, without a hold-out, needs no cache: the files are mixed while they are parsed, as `streams.mixing` describes, and
+files that can only be read from their start go through a window.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Parsed = Generator[tuple[Read, Any]]
 
 
 class FileSource:
-    """Examples from a stream of files, as many epochs as are wanted.
+    """Examples from a stream of files, for any number of epochs.
 
     Parameters
     ----------
@@ -43,31 +43,31 @@ class FileSource:
         `RowBlocks()` or `ListBlocks()`.
     epochs : int
     cache : path or None
-        Where the cache is kept, and looked for; one that was made from other files, or otherwise, is made anew.
+        Where the cache is kept and looked for; one made from different files, or with different settings, is made
+        again.
     holdout : float
-        Part of the examples that is held out.
+        Part of the examples to hold out.
     seed : int
-        Of that choice.
+        Seed of that choice.
     shuffle : bool
-        Whether the examples are played in random order; else in that of the files.
+        Whether to play the examples in random order; else in the order of the files.
     memory : int
-        Bytes that hold examples, about.
+        Approximate number of bytes for examples.
 
     Attributes
     ----------
     reads_first : bool
         Whether the files are parsed into a cache before the first round.
     labels : list or None
-        The labels that are known before the first round, once `prepare` has been called: all, or those of the first
-        block or window.
+        The labels known before the first round, after `prepare`: all of them, or those of the first block or window.
     complete : bool
         Whether these are all.
     split : Split
-        What the files held, and what of it is held out.
+        Counts of the files, and what is held out.
     skipped : int
         Broken lines that were left out.
     done : float
-        How much of the present epoch is done, in bytes of the files.
+        How much of the current epoch is done, in bytes of the files.
     """
 
     def __init__(
@@ -104,17 +104,17 @@ class FileSource:
 
     @property
     def examples(self) -> int:
-        """Examples or lists with an answer, those held out, too."""
+        """Number of examples or lists with an answer, including held-out ones."""
         return self.split.examples
 
     @property
     def repeatable(self) -> bool:
-        """Whether the examples can be had more than once."""
+        """Whether the examples can be read more than once."""
         return self.reads_first or all(map(repeatable, self.stream.files))
 
     @property
     def cached(self) -> bool:
-        """Whether there is a cache that later epochs, or later runs, asked for."""
+        """Whether a cache is needed for later epochs or runs."""
         return self._cache is not None and self._needed
 
     def __enter__(self) -> FileSource:
@@ -129,7 +129,7 @@ class FileSource:
     # ------------------------------------------------------------ what the loop asks for
 
     def prepare(self, report: Callable[[], None] = lambda: None) -> None:
-        """Read what must be known before the first round; ``report`` is called after each block."""
+        """Read everything needed before the first round; ``report`` is called after each block."""
         if self.labels is not None:
             return
         stored = False
@@ -149,7 +149,7 @@ class FileSource:
         self.labels = [] if first.ready is None else self.kind.labels(first.ready)
 
     def blocks(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """The present epoch, window by window."""
+        """Yield the current epoch, window by window."""
         if run.training.epochs > 1 and run.learner.parameters.delta:
             raise ParameterError(
                 "{} needs the examples in memory for more than one epoch; train for one epoch, or set {}",
@@ -210,7 +210,7 @@ class FileSource:
         return self.kind.score(learner, self.split.held_out())
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
-        """All that is to be learned from, once more, to be looked at."""
+        """Yield all training examples once more, without learning."""
         units: Iterator[Unit] = self._streamed(looked_at=True)
         if self.labels is not None and self.reads_first:
             units = self._windows([[number] for number in range(len(self._sizes()))])
@@ -220,13 +220,13 @@ class FileSource:
             self._release(unit)
 
     def let_go(self) -> None:
-        """Give up the memory that examples lie in: who asks for them again has them read once more."""
+        """Free the memory of the examples; they are read again if needed."""
         self._whole = self._memory = None
         if self._cache is not None:
             self._cache.let_go()
 
     def all_labels(self) -> Iterator[Labels]:
-        """The labels of all that is to be learned from, block by block, before the first round."""
+        """Yield the labels of all training examples, block by block, before the first round."""
         self.prepare()
         if self.reads_first:
             for number, (read, _) in enumerate(self._kept()):
