@@ -1,4 +1,4 @@
-"""Data made to order, and files of the literature fetched and checked, for examples, tests and benchmarks."""
+"""Synthetic data, and published files that are fetched and checked, for examples, tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -38,20 +38,19 @@ FILES = {
 
 
 def fetch(name: str, *, sha256: str | None = None, mirror: str | None = None) -> Path:
-    """Give the path of a file: from your data folder, from the cache, or downloaded once and checked.
+    """Return the path of a file: from your data folder, from the cache, or downloaded once and checked.
 
-    The folder that the environment variable ``PERCEPTIVE_DATA`` names comes first. Files are downloaded from a server
-    of your own, since most of these sets may not be handed on, into ``$XDG_CACHE_HOME/perceptive`` or
-    ``~/.cache/perceptive``.
+    The folder in the environment variable ``PERCEPTIVE_DATA`` comes first. Files are downloaded from your own server,
+    because most of these sets may not be redistributed, into ``$XDG_CACHE_HOME/perceptive`` or ``~/.cache/perceptive``.
 
     Parameters
     ----------
     name : str
         The file within the folder, such as "conll2000/train.txt"; ``datasets.FILES`` lists those of the benchmarks.
     sha256 : str or None
-        What the downloaded file must hash to; None means that of ``datasets.FILES``.
+        The expected hash of the downloaded file; None: that of ``datasets.FILES``.
     mirror : str or None
-        Address of a server that has the same folder; None means the environment variable ``PERCEPTIVE_MIRROR``.
+        Address of a server with the same folder; None: the environment variable ``PERCEPTIVE_MIRROR``.
 
     Returns
     -------
@@ -94,11 +93,11 @@ def zipf_text(
     Parameters
     ----------
     n_rows, n_features : int
-        Documents and words.
+        Number of documents and words.
     mean_length : float
-        Mean number of different words in a document, about.
+        Approximate mean number of different words in a document.
     noise : float
-        Share of the labels that are turned round.
+        Share of the labels that are flipped.
     random_state : int
         Seed.
 

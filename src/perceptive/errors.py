@@ -1,7 +1,7 @@
-"""Errors that carry what they are about, so that each surface can word it in its own terms.
+"""Errors that carry what they are about, so that each interface can name it in its own terms.
 
-A message of Python speaks of ``rule='arow'`` and of sentence 3; the command line says ``--rule arow`` and
-``train.conll:17``. Messages are never rewritten: an error keeps the parameters and examples that it mentions.
+In Python, a message says ``rule='arow'`` and sentence 3; on the command line, ``--rule arow`` and ``train.conll:17``.
+Messages are never rewritten: an error keeps the parameters and examples that it mentions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Parameter:
 
     @property
     def has_value(self) -> bool:
-        """Whether a value is mentioned too."""
+        """Whether a value is mentioned as well."""
         return len(self._value) == 1
 
     @property
@@ -47,7 +47,7 @@ def _mentioned(parameters: Sequence[Parameter | str]) -> list[Parameter]:
 
 
 def literal(text: str) -> str:
-    """Text that may have braces, for a message that has places for parameters.
+    """Return text with its braces escaped, for a message with places for parameters.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def literal(text: str) -> str:
 
 
 class UsageError(ValueError):
-    """What was asked for cannot be done, and to ask otherwise is the cure; the command line then exits with code 2."""
+    """The request is impossible; the user must change it. The command line exits with code 2."""
 
 
 class OfParameters(ValueError):
@@ -67,7 +67,7 @@ class OfParameters(ValueError):
     Parameters
     ----------
     message : str
-        With a place ``{}`` for each parameter that it mentions.
+        With a place ``{}`` for each parameter.
     *parameters : Parameter or str
         In the order of the places; a str is the name of a parameter without a value.
     """
@@ -78,7 +78,7 @@ class OfParameters(ValueError):
         super().__init__(self.worded(str))
 
     def worded(self, name: Callable[[Parameter], str]) -> str:
-        """The message, with the parameters as a surface names them."""
+        """Return the message, with the parameters as an interface names them."""
         return self.message.format(*map(name, self.parameters))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ class OfParameters(ValueError):
 
 
 class ParameterError(OfParameters, UsageError):
-    """Parameters that are wrong, or do not go together.
+    """Parameters that are wrong, or cannot be combined.
 
     Examples
     --------
@@ -99,11 +99,11 @@ class ParameterError(OfParameters, UsageError):
 
 
 class DataError(OfParameters):
-    """Data that are at fault, where a parameter may be the cure; the command line then exits with code 1."""
+    """The data are at fault, but a parameter may help. The command line exits with code 1."""
 
 
 def overflowed(what: str) -> DataError:
-    """The error of weights, or scores, that are too large for their type.
+    """Return the error for weights, or scores, that are too large for their type.
 
     Examples
     --------
@@ -193,11 +193,11 @@ class ExampleWarning(_OfExample, UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns differ so much in size that the largest decide alone."""
+    """Columns differ so much in size that only the largest count."""
 
 
 def warn_caller(said: str | Warning) -> None:
-    """Warn at the line outside of this package that led here."""
+    """Warn at the line outside this package that led here."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
@@ -206,7 +206,7 @@ def warn_caller(said: str | Warning) -> None:
 
 @contextmanager
 def renumbered(numbers: Sequence[int]) -> Iterator[None]:
-    """Let errors within number examples as they were before some were taken out: example i was ``numbers[i]``."""
+    """Let errors use the original numbers of examples after some were removed: example i was ``numbers[i]``."""
     try:
         yield
     except ExampleError as error:
@@ -229,7 +229,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class NotWritten(UserWarning):
-    """A file could not be written, and the run goes on without it."""
+    """A file could not be written; the run continues without it."""
 
 
 class OrderMatters(UserWarning):
@@ -238,7 +238,7 @@ class OrderMatters(UserWarning):
 
 @contextmanager
 def naming(path: str, otherwise: str = "") -> Iterator[None]:
-    """Name the file in what the system says of it, and a cure; ``otherwise`` is another one."""
+    """Add the file name and a cure to the system's message; ``otherwise`` is another cure."""
     try:
         yield
     except OSError as error:
@@ -250,7 +250,7 @@ def naming(path: str, otherwise: str = "") -> Iterator[None]:
 
 @contextmanager
 def naming_full(path: str) -> Iterator[None]:
-    """Name what is full, where the system does not say which file it is; other errors pass."""
+    """Say what is full if the system does not name the file; other errors pass unchanged."""
     try:
         yield
     except OSError as error:
@@ -261,7 +261,7 @@ def naming_full(path: str) -> Iterator[None]:
 
 
 def told(error: OSError) -> str:
-    """An error of `naming`, as a sentence.
+    """Return an error of `naming`, as a sentence.
 
     Examples
     --------
@@ -272,4 +272,4 @@ def told(error: OSError) -> str:
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot do what it was asked for, or not in time."""
+    """A cluster cannot do what it was asked, or not in time."""

@@ -1,7 +1,7 @@
-"""Why a model predicts what it does: what each feature, or each support, adds to a score.
+"""Explain predictions: how much each feature, or each support, adds to a score.
 
-A score is the bias and what its parts add: v·x = b + Σ_j w_j·x_j, in the dual Σ_i α_i·(K(x_i, x) + b²); for a token of
-a sentence the weights of its features for its label, and of the step from the label before.
+A score is the bias plus the sum of its parts: v·x = b + Σ_j w_j·x_j, in the dual Σ_i α_i·(K(x_i, x) + b²). For a token
+of a sentence, the parts are the weights of its features for its label, and of the transition from the previous label.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ VOTED = "a vote has no single vector to explain it; ask for another hypothesis, 
 
 
 class Part(NamedTuple):
-    """What something adds to a score.
+    """How much one feature or support adds to a score.
 
     Attributes
     ----------
     name : str or None
-        Of a feature, where it is known; of a support, which example it was.
+        Name of the feature, if known; for a support, which example it was.
     column : int or None
-        Of a feature.
+        Column of the feature.
     value : float
-        Of the feature in the example, or K(x_i, x) + b² of a support.
+        Value of the feature in the example, or K(x_i, x) + b² of a support.
     weight : float
-        Of the feature, or α_i of the support.
+        Weight of the feature, or α_i of the support.
     contribution : float
-        Their product: positive where it speaks for the label.
+        Their product: positive if it supports the label.
     """
 
     name: str | None
@@ -63,15 +63,15 @@ class Explanation:
     Attributes
     ----------
     label : label
-        The prediction, or the class that was asked about; None for a candidate of a ranker, the label sequence that
-        a reranker chose.
+        The prediction, or the requested class; None for a candidate of a ranker; for a reranker, the label sequence
+        that it chose.
     score : float
-        Of this label. Two classes have one score, which is taken with the sign of the label.
+        Score of this label. Two classes have one score, which gets the sign of the label.
     bias : float
     parts : list of Part
         The largest contributions first.
     rest : float
-        What the parts add that are not among them.
+        Sum of the contributions that are not listed.
     """
 
     label: Any
@@ -81,7 +81,7 @@ class Explanation:
     rest: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return it as plain values."""
         return {**asdict(self), "parts": [part._asdict() for part in self.parts]}
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Explanation:
 
 
 def label_of(explanation: Explanation) -> str:
-    """The label in words: nothing for a candidate, the labels of a sequence one after the other."""
+    """The label in words: empty for a candidate, the labels of a sequence in order."""
     label = explanation.label
     if isinstance(label, list):
         return " ".join(map(str, label))
@@ -123,20 +123,20 @@ def explain(
     ----------
     learner : Learner
     x : an example
-        As the learner's `predict` takes it; of a ranker, a candidate.
+        In the form for the learner's `predict`; for a ranker, a candidate.
     label : label or None
-        Of a class, instead of the predicted one; not for sentences.
+        Explain this class instead of the predicted one; not for sentences.
     top : int or None
-        How many parts are listed; the others are the rest.
+        How many parts are listed; the others are summed as the rest.
     hypothesis : str or None
-        Another one than the learner's own; not "voted", which has no single vector.
+        Use this hypothesis instead of the learner's own; not "voted", which has no single vector.
     names : sequence of str or None
-        Of the columns of an array.
+        Names of the columns of an array.
 
     Returns
     -------
     Explanation, or a list of them: one for each token of a sentence
-        A reranker has one for a sentence, of the label sequence that it chose.
+        A reranker has one for a sentence: for the label sequence that it chose.
 
     Examples
     --------
@@ -171,7 +171,7 @@ Naming = Callable[[int], tuple[str | None, float]]  # of a column: its name, and
 def explain_rows(
     learner: Any, X: Any, name: Naming, label: Any = None, top: int | None = None, hypothesis: str | None = None
 ) -> list[Explanation]:
-    """Explain the predictions of a linear learner for rows (what has the arrays of a CSR matrix) of named columns."""
+    """Explain the predictions of a linear learner for rows (an object with CSR arrays) of named columns."""
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
         raise ValueError(VOTED)
@@ -234,7 +234,7 @@ def _explained(label: Any, parts: list[Part], bias: float, top: int | None) -> E
 
 
 class Rows(NamedTuple):
-    """The arrays of a CSR matrix."""
+    """Return the arrays of a CSR matrix."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
@@ -270,7 +270,7 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
 
 
 def file_names(format: FileFormat, *known: _core.InvertedIndex | None) -> Naming:
-    """The names of the columns of files; of hashed ones those of the first index that knows some."""
+    """Return the names of the columns of files; for hashed columns from the first index that knows some."""
     if format.bits is None:
         first = 0 if format.zero_based else 1
         return lambda column: (str(column + first), 1.0)  # as the file has it
@@ -329,10 +329,10 @@ def explain_supports(
 def explain_tokens(
     learner: SequenceLearner, X: Sequence[Any], top: int | None = None, hypothesis: str | None = None
 ) -> list[list[Explanation]]:
-    """Explain the labels of sentences, token by token: the features of each, and the step from the label before.
+    """Explain the labels of sentences, token by token: features, and the transition from the previous label.
 
-    The features of a segment are told at its first token. With an encoding weights are those of the labels within,
-    whose names the steps have. The scores of the tokens add up to that of the path.
+    The features of a segment are listed at its first token. With ``encoding``, weights belong to the internal labels,
+    whose names the transitions show. The scores of the tokens add up to the score of the path.
     """
     if (hypothesis or learner.parameters.hypothesis) == "voted":
         raise ValueError(VOTED)
@@ -369,7 +369,7 @@ def _explain_sentence(
 def explain_choice(
     learner: RerankingLearner, x: Any, top: int | None = None, hypothesis: str | None = None
 ) -> Explanation:
-    """Explain which of the label sequences that a tagger proposes was chosen: what the ranker saw in it."""
+    """Explain which label sequence of a tagger's proposals was chosen: what the ranker saw in it."""
     [x] = as_lists([x])
     row, labels = learner.chosen(x, hypothesis)
     told: Explanation = explain(learner.ranker, row, top=top, hypothesis=hypothesis)

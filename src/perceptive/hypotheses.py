@@ -1,4 +1,4 @@
-"""What of the run v₀, v₁, … predicts in the end."""
+"""Which of the vectors v₀, v₁, … of a run predicts in the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HYPOTHESES = {
 
 
 def check_name(hypothesis: object) -> None:
-    """Raise ParameterError where this is not a hypothesis."""
+    """Raise ParameterError if this is not a hypothesis."""
     if not isinstance(hypothesis, str) or hypothesis not in HYPOTHESES:
         known = ", ".join(map(repr, HYPOTHESES))
         raise ParameterError(f"{{}}: it must be one of {known}", Parameter("hypothesis", hypothesis))

@@ -1,4 +1,4 @@
-"""What a model is made of: facts about its learner, and its heaviest features by name."""
+"""Show what a model contains: facts about its learner, and its heaviest features by name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ COUNTS = ("played", "rounds", "mistakes", "updates")
 
 
 class Feature(NamedTuple):
-    """A feature: its name, where it has one, its column, its weight, and how many names share the column.
+    """A feature: its name, if it has one, its column, its weight, and how many names share the column.
 
-    What a hashed feature weighs is its column's weight times its own sign.
+    The weight of a hashed feature is its column's weight times its own sign.
     """
 
     name: str | None
@@ -27,7 +27,7 @@ class Feature(NamedTuple):
 
 
 def describe(learner: Learner) -> dict[str, Any]:
-    """A few facts about a learner of any kind, as plain values; those that it does not have are left out.
+    """Return a few facts about any learner, as plain values; those that it does not have are left out.
 
     Examples
     --------
@@ -41,9 +41,9 @@ def describe(learner: Learner) -> dict[str, Any]:
 
 
 def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
-    """The columns of largest weight of a linear learner, for each class, feature by feature.
+    """Return the columns with the largest weights of a linear learner, for each class.
 
-    Two classes have one vector, which is positive for the second class. A ranker has one, under the name "score".
+    Two classes have one vector, which is positive for the second class. A ranker has one, named "score".
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The values of parameters, checked: each by itself, and whether they go together.
+"""The values of parameters, checked one by one and in combination.
 
-The parameters themselves are declared in `perceptive.parameter_groups`. The learners hold these values, and the command
-line makes its options from the classes.
+The parameters are declared in `perceptive.parameter_groups`. Learners hold these values, and the command line makes its
+options from the classes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Journal(_OfLearner):
 
 
 class LinearParameters(Checked, LinearGroup, _Journal):
-    """What a linear learner is: task, rule, hypothesis, and the conventions of the game."""
+    """The parameters of a linear learner: task, rule, hypothesis, and the conventions of the game."""
 
     def __post_init__(self) -> None:
         rule, mira, none = Parameter("rule", self.rule), Parameter("rule", "mira"), Parameter("cost", None)
@@ -98,7 +98,7 @@ class LinearParameters(Checked, LinearGroup, _Journal):
 
 
 class KernelParameters(Checked, DualGroup, _OfLearner):
-    """What a kernel learner is: kernel, task, rule, hypothesis, and how much it may remember."""
+    """The parameters of a kernel learner: kernel, task, rule, hypothesis, and how much it may remember."""
 
     def __post_init__(self) -> None:
         _check_margin(self)
@@ -122,7 +122,7 @@ class KernelParameters(Checked, DualGroup, _OfLearner):
 
 
 class RankingParameters(Checked, RankingGroup, _Journal):
-    """What a linear ranker is: which pairs it sets right, rule, hypothesis, and the conventions of the game."""
+    """The parameters of a linear ranker: pairs to correct, rule, hypothesis, and the conventions of the game."""
 
     of_notes: ClassVar[dict[str, Any]] = {"hypothesis": "last", "pairs": "best"}
     # What a problem asks for beside: a constant feature would cancel out in every difference.
@@ -137,7 +137,7 @@ class RankingParameters(Checked, RankingGroup, _Journal):
 
 
 class KernelRankingParameters(Checked, DualRankingGroup, _OfLearner):
-    """What a kernel ranker is: kernel, which pairs it sets right, rule and hypothesis."""
+    """The parameters of a kernel ranker: kernel, pairs to correct, rule and hypothesis."""
 
     of_notes: ClassVar[dict[str, Any]] = {"hypothesis": "last", "pairs": "best"}
     # What a dual asks for beside: a constant added to the kernel would cancel out in every difference.
@@ -152,15 +152,15 @@ class KernelRankingParameters(Checked, DualRankingGroup, _OfLearner):
 
 
 class TrainingParameters(Checked, TrainingGroup):
-    """How the examples are played: epochs, order, when to stop."""
+    """The parameters of training: epochs, order, when to stop."""
 
 
 class EstimatorParameters(Checked, EstimatorGroup):
-    """What only the scikit-learn estimators know of."""
+    """The parameters that only the scikit-learn estimators have."""
 
 
 class SequenceParameters(Checked, SequenceGroup, _Journal):
-    """What a sequence learner is: templates, rule, hypothesis, and how it decodes."""
+    """The parameters of a sequence learner: templates, rule, hypothesis, and decoding."""
 
     def __post_init__(self) -> None:
         segments = Parameter("segments", True)
@@ -189,5 +189,5 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
 
     @property
     def hamming(self) -> bool:
-        """Whether competitors are sought under score + cost."""
+        """Whether competitors are chosen by score + cost."""
         return self.cost == "hamming" or (self.cost == "auto" and self.rule != "perceptron")

@@ -1,8 +1,8 @@
-"""Which roles go together: task × representation, with the rules and the hypotheses that each pair takes.
+"""Which roles can be combined: task × representation, with the rules and hypotheses that each pair takes.
 
-This is the one declaration. The parameters take their choices from it, ``perceptive roles`` prints it, and
-``docs/reference/roles.md`` shows it. A rule and a hypothesis that a pair takes always go together, so two tables say
-it all.
+This is the only declaration. The parameters take their choices from it, ``perceptive roles`` prints it, and
+``docs/reference/roles.md`` shows it. Any rule and any hypothesis that a pair takes can be combined, so two tables are
+enough.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ _NO_KERNELS = (
 
 
 def why_not_mixed(representation: str, name: str | None = None, value: Any = None) -> str | None:
-    """Why a learner with this rule, hypothesis, ``keep`` or ``delta`` cannot be mixed from shards; None where it can.
+    """Say why a learner with this rule, hypothesis, ``keep`` or ``delta`` cannot be mixed from shards; None if it can.
 
-    Whatever is linear in v can be: its last and averaged vectors. AROW is mixed by precision, and no bound is known.
+    Whatever is linear in v can be mixed: its last and averaged vectors. AROW is mixed by precision; no bound is known.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def why_not_mixed(representation: str, name: str | None = None, value: Any = Non
 
 
 def why_not(task: str, representation: str, role: str | None = None) -> str | None:
-    """Why a task, a representation and a rule or hypothesis do not go together; None where they do.
+    """Say why a task, a representation and a rule or hypothesis cannot be combined; None if they can.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def why_not(task: str, representation: str, role: str | None = None) -> str | No
 
 
 def rules(task: str, representation: str) -> tuple[str, ...]:
-    """The rules that a task takes.
+    """Return the rules that a task takes.
 
     Examples
     --------
@@ -138,17 +138,17 @@ def rules(task: str, representation: str) -> tuple[str, ...]:
 
 
 def hypotheses(task: str, representation: str) -> tuple[str, ...]:
-    """The hypotheses that a task takes."""
+    """Return the hypotheses that a task takes."""
     return tuple(name for name in HYPOTHESES if why_not(task, representation, name) is None)
 
 
 def multiclass(representation: str) -> tuple[str, ...]:
-    """The ways to learn many classes."""
+    """Return the ways to learn many classes."""
     return tuple(task for task in ("joint", "ovr", "ovo") if why_not(task, representation) is None)
 
 
 def as_dict() -> list[dict[str, Any]]:
-    """Every task with every representation: for each rule and hypothesis None, or why it does not go."""
+    """Return every task with every representation: for each rule and hypothesis None, or why it is not possible."""
     return [
         {
             "task": task,
@@ -163,7 +163,7 @@ def as_dict() -> list[dict[str, Any]]:
 
 
 def as_text() -> str:
-    """The tables of rules and of hypotheses; a number stands for the reason why not, given below."""
+    """Return the tables of rules and of hypotheses; a number refers to the reason below."""
     columns = [(task, representation) for representation in REPRESENTATIONS for task in TASKS]
     reasons: list[str] = []
 

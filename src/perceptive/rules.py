@@ -1,6 +1,6 @@
-"""The rules of the perceptron family: what each is called, needs, and is proved to do.
+"""The rules of the perceptron family: name, requirements, and known theorems of each.
 
-The arithmetic is in ``core/rules.hpp`` and, to be read beside the notes, in ``reference/rules.py``.
+The arithmetic is in ``core/rules.hpp`` and, for reading with the notes, in ``reference/rules.py``.
 """
 
 from __future__ import annotations

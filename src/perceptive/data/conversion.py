@@ -1,4 +1,4 @@
-"""Sentences and their labels in other formats and schemes, and labels that break their scheme repaired."""
+"""Write sentences and their labels in other formats and schemes, and repair labels that break their scheme."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ENTITY = "misc.NER"  # the column of CoNLL-U for labels that mark segments, wher
 
 @dataclass
 class Repair:
-    """What was done to labels.
+    """What was done with labels.
 
     Attributes
     ----------
     scheme : str or None
-        The one they keep to, but for what was repaired; None where they mark no segments.
+        The scheme that they follow after the repair; None if they mark no segments.
     labels : list of label sequences
     changed : list of (int, int, str, str)
-        Number of the sentence and of the token, the label as it was, and as it is now.
+        Number of the sentence and of the token, the old label, and the new one.
     """
 
     scheme: str | None
@@ -36,7 +36,7 @@ class Repair:
 
 
 def repair(y: Sequence[Sequence[str]]) -> Repair:
-    """Labels as conlleval reads them: those that break the scheme of the others are made to keep to it.
+    """Read labels as conlleval does: labels that break the scheme of the others are changed to follow it.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def repair(y: Sequence[Sequence[str]]) -> Repair:
 
 
 def column_lines(sentence: Sentence, labels: Sequence[str], columns: Columns) -> Iterator[str]:
-    """A sentence in columns: as it was, with other labels; of another format its tokens, and the label behind them."""
+    """Return a sentence in columns with new labels; from another format its tokens, followed by the label."""
     if sentence.universal or sentence.document is not None or columns.chosen:
         tokens = columns.tokens(sentence) if sentence.document is None else sentence.cells
         rows: list[Row] = [(*x, label) for x, label in zip(tokens, labels, strict=True)]
@@ -75,7 +75,7 @@ def column_lines(sentence: Sentence, labels: Sequence[str], columns: Columns) ->
 
 
 def universal_lines(sentence: Sentence, labels: Sequence[str], columns: Columns, to: str) -> Iterator[str]:
-    """A sentence as CoNLL-U, with the labels in the column ``to``."""
+    """Return a sentence as CoNLL-U, with the labels in the column ``to``."""
     if sentence.universal:
         rows = sentence.rows
     else:
@@ -99,7 +99,7 @@ def _glued(sentence: Sentence) -> Iterator[bool]:
 
 
 def with_others(others: Sequence[tuple[int, str]], rows: Sequence[str]) -> Iterator[str]:
-    """The lines of tokens, with other lines between them, each before the token of its number."""
+    """Return the lines of tokens, with other lines between them, each before the token of its number."""
     waiting = list(reversed(others))
     for t in range(len(rows) + 1):
         while waiting and waiting[-1][0] <= t:
@@ -109,9 +109,9 @@ def with_others(others: Sequence[tuple[int, str]], rows: Sequence[str]) -> Itera
 
 
 def as_document(sentence: Sentence, labels: Sequence[str], scheme: str, columns: Columns) -> Document:
-    """A sentence of a file in columns as a text, with a span for each segment.
+    """Turn a sentence of a file in columns into a text, with a span for each segment.
 
-    There is a space between two tokens, unless CoNLL-U says SpaceAfter=No.
+    Two tokens are separated by a space, unless CoNLL-U says SpaceAfter=No.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def as_document(sentence: Sentence, labels: Sequence[str], scheme: str, columns:
 
 
 def joined(documents: Sequence[Document]) -> Document:
-    """Texts as one, a line break behind each that has none."""
+    """Join texts, adding a line break to each that has none."""
     text, spans = [], []
     offset = 0
     for document in documents:

@@ -1,6 +1,6 @@
-"""`Dataset`: examples ready to be learned from, whatever they are: rows, lists, sentences, objects.
+"""`Dataset`: examples prepared for learning, of any kind: rows, lists, sentences, objects.
 
-A learner makes it (`Learner.dataset`): all is checked then, and a run that plays it cannot fail for bad input.
+A learner makes it (`Learner.dataset`) and checks everything, so a run that plays it cannot fail on bad input.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread the bits of hashes, so that their sum tells sets of them apart."""
+    """Spread the bits of hashes, so that different sets of them have different sums."""
     mixed: NDArray[np.uint64] = hashes >> np.uint64(29)
     mixed ^= hashes
     mixed *= ODD
@@ -33,16 +33,16 @@ def mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Witness:
-    """A vector u that a theorem may call upon.
+    """A vector u that a theorem may use.
 
     Attributes
     ----------
     vector : object
-        As the learner has vectors.
+        In the form of the learner's vectors.
     length : float
         ‖u‖, to scale it to unit length.
     along : float
-        v₀·u/‖u‖, where learning did not start from zero.
+        v₀·u/‖u‖, if learning did not start from zero.
     """
 
     vector: Any
@@ -58,26 +58,26 @@ class Problem:
     ----------
     rule : str
     learning_rate, margin, C, delta : float
-        Of the rule and of the Δ-trick.
+        Parameters of the rule and of the Δ-trick.
     rounds, mistakes, updates : int
     radius2 : float
         R², the largest ‖δ‖² over the updates.
     witnesses : dict
         Vectors to try, by name.
     key : object
-        What tells the problems of a learner apart.
+        Distinguishes the problems of a learner.
     start_length : float or None
-        ‖v₀‖; None where learning started from zero.
+        ‖v₀‖; None if learning started from zero.
     certified : bool
-        Whether a theorem can be known at all: not with costs, budgets or beams.
+        Whether a theorem can apply: not with costs, budgets or beams.
     mean_of_pairs : bool
-        Whether δ is a mean of differences, which may be as short as it likes.
+        Whether δ is a mean of differences, which may be arbitrarily short.
     weighted_updates, weighted_mistakes : float or None
-        Of a run that was mixed from shards: Σ_n Σ_i μ_{i,n} k_{i,n}, of updates and of mistakes.
+        For a run mixed from shards: Σ_n Σ_i μ_{i,n} k_{i,n}, of updates and of mistakes.
     heaviest : float
-        The largest μ_{i,n}; 1 where nothing was mixed.
+        The largest μ_{i,n}; 1 if nothing was mixed.
     batch : int
-        Examples that the same v answers before their updates are made.
+        Number of examples that the same v answers before their updates are made.
     """
 
     rule: str
@@ -102,7 +102,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Margins:
-    """What the examples of a dataset are to a theorem, one entry per example.
+    """What a theorem needs to know about the examples of a dataset, one entry per example.
 
     Attributes
     ----------
@@ -115,9 +115,9 @@ class Margins:
     weights : array or None
         Sample weights; margins and lengths are those of weight·δ.
     twins : array of bool or None
-        Examples that can also err with δ = 0, which teaches nothing.
+        Examples that can also be mistakes with δ = 0, which teaches nothing.
     certified : bool
-        Whether theorems speak of such examples: not where labels are partly unknown.
+        Whether theorems cover such examples: not if labels are partly unknown.
     """
 
     margins: Mapping[str, NDArray[np.float64]]
@@ -129,13 +129,13 @@ class Margins:
 
 
 class Dataset(ABC):
-    """Examples ready to be learned from by one learner.
+    """Examples prepared for one learner.
 
     Playing them all once, in any order, is an epoch::
 
         dataset.record()
         for chunk in dataset.chunks(order):
-            dataset.play(chunk)       # between two chunks Ctrl-C is answered, and others predict
+            dataset.play(chunk)       # between two chunks, Ctrl-C works and other threads predict
     """
 
     learner: Learner
@@ -149,28 +149,28 @@ class Dataset(ABC):
 
     @abstractmethod
     def chunks(self, order: Order) -> Iterator[Order]:
-        """The order of an epoch in parts of some 20 ms each. Is asked for once an epoch."""
+        """Return the order of an epoch in parts of about 20 ms. Called once per epoch."""
 
     @abstractmethod
     def play(self, order: Order) -> None:
-        """Learn from these examples, in this order, all in one go."""
+        """Learn from these examples, in this order, in one step."""
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """The examples that an epoch plays: those with a weight, and lists in which a candidate is better."""
+        """The examples that an epoch plays: those with a weight, and lists in which one candidate is better."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
     @abstractmethod
     def hashes(self) -> NDArray[np.uint64]:
-        """64 bits of each example with its label and weight."""
+        """Return 64 bits of each example with its label and weight."""
 
     @abstractmethod
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """What the examples are to a theorem, for one problem of the learner after the other; the `present` only."""
+        """Yield what a theorem needs of the `present` examples, problem by problem."""
 
     def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
-        """`margins` of some examples."""
+        """Yield `margins` of some examples."""
         mine = np.isin(np.flatnonzero(self.present), members)
         for found in self.margins(problems):
             parts = {name: getattr(found, name) for name in ("lengths2", "weights", "twins")}
@@ -179,45 +179,45 @@ class Dataset(ABC):
 
     @cached
     def n_played(self) -> int:
-        """How many examples an epoch plays."""
+        """Number of examples that an epoch plays."""
         return int(np.count_nonzero(self.present))
 
     def fingerprint(self) -> int:
-        """An order-free hash of the examples that an epoch plays: the sum of theirs."""
+        """Return a hash of the examples that an epoch plays, independent of their order: the sum of their hashes."""
         if not hasattr(self, "_fingerprint"):
             hashes = self.hashes if self.n_played == len(self) else self.hashes[self.present]
             self._fingerprint = int(hashes.sum(dtype=np.uint64))
         return self._fingerprint
 
     def record(self) -> None:
-        """Note in the learner that every example is played (or was to be) once more."""
+        """Note in the learner that every example is played (or was about to be) once more."""
         n = self.n_played
         self._recorded = self.fingerprint(), n, 0 if self.revisited else n  # later epochs meet the same id features
         self.learner.record(*self._recorded)
         self.revisited = True
 
     def take_back(self) -> None:
-        """Take back what was recorded: an error has kept the examples from being played."""
+        """Undo the record: an error prevented the examples from being played."""
         fingerprint, n, ids = self._recorded
         self.learner.record(-fingerprint % 2**64, -n, -ids)
         self.revisited = ids == 0
 
     def check(self) -> None:  # noqa: B027 (most datasets find all before)
-        """Raise ValueError where what was learned cannot stand."""
+        """Raise ValueError if the learned weights are not valid."""
 
     def epoch(self, order: Order | None = None, *, skip: int = 0, state: Any = None) -> Iterator[int]:
-        """Play all once, as they lie or in another order; gives how many were played after each chunk.
+        """Play all examples once, in their order or a given one; yield the number played after each chunk.
 
-        Where Ctrl-C or a timeout breaks in, what was played stays learned, and the epoch counts as played: so it is
+        If Ctrl-C or a timeout interrupts it, what was played stays learned, and the epoch counts as played; so it is
         recorded first.
 
         Parameters
         ----------
         order : array of int or None
         skip : int
-            So many chunks were played before, by a run that is resumed.
+            Number of chunks that a resumed run has already played.
         state : object
-            `snapshot` of the dataset as it was then.
+            The dataset's `snapshot` at that time.
         """
         if skip == 0:
             self.record()
@@ -236,26 +236,26 @@ class Dataset(ABC):
         self.check()
 
     def meet(self) -> None:  # noqa: B027 (most learners know all before)
-        """Let the learner know all that the examples hold, before replicas of it play them."""
+        """Tell the learner all names and labels of the examples, before its replicas play them."""
 
     def replica(self, learner: Learner) -> Dataset:
-        """The same examples, to be played by a replica of the learner."""
+        """Return the same examples, to be played by a replica of the learner."""
         twin = copy.copy(self)
         twin.learner = learner
         return twin
 
     def shard(self, i: int, n: int) -> Dataset:
-        """Part i of n: the examples i, i + n, i + 2n, …"""
+        """Return part i of n: the examples i, i + n, i + 2n, …"""
         if not 0 <= i < n:
             raise ValueError(f"there is no shard {i} of {n}; give 0 ≤ i < n")
         return Shard(self, np.arange(i, len(self), n))
 
     def snapshot(self) -> Any:
-        """What playing changes in the dataset itself, for a checkpoint between two chunks."""
+        """Return what playing changes in the dataset itself, for a checkpoint between two chunks."""
         return None
 
     def restore(self, state: Any) -> None:  # noqa: B027 (most datasets keep nothing)
-        """Go back to a snapshot."""
+        """Return to a snapshot."""
 
 
 class Shard(Dataset):

@@ -1,4 +1,4 @@
-"""Texts with spans as sentences of tokens with labels, and back."""
+"""Turn texts with spans into sentences of tokens with labels, and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_SPANS = f'no text has a span, so that all tokens are "O"; {WRITE_SPANS}'
 
 @dataclass
 class Slips:
-    """Spans that tokens cannot tell as they are: how many, and where the first are."""
+    """Spans that do not match tokens: how many, and where the first ones are."""
 
     misaligned: int = 0
     without_tokens: int = 0
@@ -42,7 +42,7 @@ class Slips:
             self.places.append(_said(document, span))
 
     def tell(self, repair: str) -> None:
-        """Warn of them, if there are any."""
+        """Warn about them, if there are any."""
         done = "left out" if repair == "off" else "widened to whole tokens"
         counted = (
             (self.misaligned, "spans that do not begin and end where tokens do", done),
@@ -60,7 +60,7 @@ class Slips:
 
 
 def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[Document]:
-    """The documents whose spans are true; spans in several pieces are refused, or told."""
+    """Yield the documents with valid spans; refuse or report spans in several pieces."""
     found = []
     for document in documents:
         if document.refused:
@@ -83,7 +83,7 @@ def _said(document: Document, span: Span) -> str:
 
 
 def tokens_of(document: Document, tokeniser: str = TOKENISER) -> list[list[Token]]:
-    """The tokens of each sentence of a document: its own, or those of the tokeniser."""
+    """Return the tokens of each sentence of a document: its own, or those of the tokeniser."""
     text, mine = document.text, document.tokens
     tokens = tokenise(text, tokeniser) if mine is None else [Token(text[start:end], start) for start, end in mine]
     return split_sentences(text, tokens)
@@ -92,18 +92,18 @@ def tokens_of(document: Document, tokeniser: str = TOKENISER) -> list[list[Token
 def sentences_of(
     document: Document, repair: str = "warn", slips: Slips | None = None, tokeniser: str = TOKENISER
 ) -> list[Sentence]:
-    """The sentences of a document, with labels of BIO that tell its spans; no sentence ends within one.
+    """Return the sentences of a document, with BIO labels for its spans; no sentence ends within a span.
 
-    The labels are None where nothing is said of spans.
+    The labels are None if the spans are unknown.
 
     Parameters
     ----------
     document : Document
     repair : {"warn", "error", "off"}
-        What is done with spans that tokens cannot tell: they are widened to whole tokens, refused, or left out. One
-        that overlaps another is refused, or left out.
+        What to do with spans that do not match tokens: widen them to whole tokens, refuse them, or leave them out. A
+        span that overlaps another is refused, or left out.
     slips : Slips, optional
-        Is told of them.
+        Collects such spans.
     tokeniser : str
         See `perceptive.features.tokens.tokenise`.
 
@@ -132,7 +132,7 @@ def sentences_of(
 
 
 def bare_sentences(document: Document, tokeniser: str = TOKENISER) -> list[Sentence]:
-    """The sentences of a document, whatever spans it has."""
+    """Return the sentences of a document, whatever spans it has."""
     return [_sentence(document, tokens, None) for tokens in tokens_of(document, tokeniser)]
 
 
@@ -176,12 +176,12 @@ def _refuse(document: Document, span: Span, wrong: str) -> None:
 
 
 def parts_of(x: Sequence[Any], place: Place) -> list[Sequence[Any]]:
-    """A sentence as its text is cut where nothing is known of spans."""
+    """Return a sentence as its text is cut if the spans are unknown."""
     return [x[begin:end] for begin, end in pairwise((0, *place.cuts, len(x)))]
 
 
 def joined_labels(parts: Sequence[Sequence[Any]], scheme: str | None) -> list[Any]:
-    """The labels of the parts of a sentence as its own; no segment goes on from one part to the next.
+    """Join the labels of the parts of a sentence; no segment continues from one part to the next.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def joined_labels(parts: Sequence[Sequence[Any]], scheme: str | None) -> list[An
 
 
 def spans_of(tokens: Sequence[Any], labels: Sequence[str], scheme: str) -> list[Span]:
-    """The spans that the labels of tokens tell, by places in the text, which the tokens know.
+    """Return the spans of token labels, as positions in the text, which the tokens have.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def spans_of(tokens: Sequence[Any], labels: Sequence[str], scheme: str) -> list[
 
 
 class TextSpan(NamedTuple):
-    """A part of a text, and what it is: ``text[start:end]`` is its text."""
+    """A part of a text, and its label: ``text[start:end]`` is its text."""
 
     label: str
     start: int
@@ -222,7 +222,7 @@ class TextSpan(NamedTuple):
 
 
 def predict_spans(learner: Any, text: str, hypothesis: str | None = None) -> list[TextSpan]:
-    """What a tagger finds in a text, which is cut into sentences and tokens; offsets count code points."""
+    """Cut a text into sentences and tokens, and return what a tagger finds; offsets count code points."""
     if not isinstance(text, str):
         raise TypeError(f"text is of type {type(text).__name__!r}; give one string")
     scheme = learner.given or learner.scheme
@@ -237,20 +237,20 @@ def predict_spans(learner: Any, text: str, hypothesis: str | None = None) -> lis
 def count_texts(
     result: Evaluation, y: Sequence[Any], predicted: Sequence[Any], texts: Sequence[Sentence | None], scheme: str
 ) -> int:
-    """Count the spans of texts as the files have them, wherever tokens begin and end, and not the segments of tokens.
+    """Count the spans of texts as they are in the files, instead of the segments of tokens.
 
     Parameters
     ----------
     result : Evaluation
-        Of the labels of tokens; its segments are counted anew.
+        Counts of the token labels; its segments are counted again.
     y, predicted : label sequences
-        Those of y in BIO, as `sentences_of` gives them; what was predicted in ``scheme``.
+        The labels of y in BIO, as `sentences_of` returns them; the predictions in ``scheme``.
     texts : sequence of (Sentence or None)
         What they were read from; None for sentences in columns, whose segments are counted as they are.
 
     Returns
     -------
-    How many spans no labels of these tokens could tell.
+    How many spans no labels of these tokens can express.
     """
     columns = [i for i, one in enumerate(texts) if one is None]
     counted = evaluate([y[i] for i in columns], [predicted[i] for i in columns])

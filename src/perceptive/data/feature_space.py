@@ -1,8 +1,8 @@
 """`FeatureSpace`: how the examples of a linear learner become columns.
 
-Columns come numbered (arrays, svmlight files), by name (dicts: a vocabulary gives each name a column), or hashed. The
-weights of hashed columns may lie side by side, in the order in which the columns were met (`_core.Places`). The space
-is saved with the model and reads new data in the same way.
+Columns are numbered (arrays, svmlight files), named (dicts: a vocabulary gives each name a column), or hashed. The
+weights of hashed columns can be stored in the order in which the columns first appeared (`_core.Places`). The space is
+saved with the model and reads new data in the same way.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ class FeatureSpace:
     Attributes
     ----------
     columns : int or None
-        Columns that were declared, or that rows without names have had; None before the first example. `n_features`
-        counts those of names, too.
+        Columns that were declared, or that rows without names had; None before the first example. `n_features` also
+        counts named columns.
     fixed : bool
-        Whether that number was declared, and more columns are refused.
+        Whether that number was declared, so that more columns are refused.
     hasher : HashKernel or None
         Hashes the names of dicts.
     vocabulary : Vocabulary or None
         Gives the names of dicts their columns.
     format : FileFormat or None
-        How files become rows, where the learner learned from files.
+        How files become rows, if the learner learned from files.
     header : tuple of str
-        The columns of the tables among these that have features, as far as they are known.
+        The columns of tables that are features, as far as they are known.
     idf : array or None
-        How rare the features of texts are, where the format weighs them by that.
+        How rare the features of texts are, if the format uses this.
     names : InvertedIndex or None
-        The names behind hashed columns, where they are remembered.
+        The names of hashed columns, if they are remembered.
     places : Places or None
-        Where the weights of hashed columns lie; None where column j has place j.
+        Where the weights of hashed columns are stored; None if column j has place j.
     table : Table or None
-        Where names are those of a data frame, so that the values of dicts mean what they do in tables.
+        For names of a data frame, so that values of dicts mean the same as in tables.
     """
 
     columns: int | None = None
@@ -73,13 +73,13 @@ class FeatureSpace:
 
     @classmethod
     def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
-        """The space of a learner that has met nothing yet."""
+        """Return the space of an untrained learner."""
         hasher = None if bits is None else HashKernel(bits)
         return cls(n_features if hasher is None else hasher.width, n_features is not None, hasher)
 
     @property
     def n_features(self) -> int | None:
-        """Columns so far; None before the first example. A name has its column as soon as it is in the vocabulary."""
+        """Number of columns so far; None before the first example. A name has a column once it is in the vocabulary."""
         names = self.vocabulary
         return self.columns if names is None else max(self.columns or 0, len(names))
 
@@ -89,21 +89,21 @@ class FeatureSpace:
 
     @property
     def hashed(self) -> bool:
-        """Whether names are hashed to columns, of which few may ever be met."""
+        """Whether names are hashed to columns, of which only few may appear."""
         return self.hasher is not None or (self.format is not None and self.format.bits is not None)
 
     @property
     def placed(self) -> int:
-        """Places that there are for weights."""
+        """Number of places for weights."""
         return (self.n_features or 0) if self.places is None else len(self.places)
 
     def place_as_met(self) -> None:
-        """Have the weights of columns lie in the order in which the columns are met, from now on."""
+        """From now on, store the weights of columns in the order in which the columns first appear."""
         if self.n_features is not None:
             self.places = _core.Places(self.n_features)
 
     def by_column(self, w: NDArray[Any]) -> NDArray[Any]:
-        """Weights in the order of the columns, where they are given by place."""
+        """Return weights by column, from weights by place."""
         if self.places is None:
             return w
         spread = np.zeros((self.n_features or 0, *w.shape[1:]), w.dtype)
@@ -111,7 +111,7 @@ class FeatureSpace:
         return spread
 
     def by_place(self, w: NDArray[Any]) -> NDArray[Any]:
-        """Weights by place, where they are given in the order of the columns."""
+        """Return weights by place, from weights by column."""
         if self.places is None:
             return w
         placed = np.zeros((self.placed, *w.shape[1:]), w.dtype)
@@ -119,7 +119,7 @@ class FeatureSpace:
         return placed
 
     def keep_places(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Give up the other places, where hashed columns have some; returns which are left, place 0 always."""
+        """Remove the other places of hashed columns, if there are some; return which are left, always including 0."""
         if self.places is None:
             return np.ones(len(kept), bool)
         kept[0] = True
@@ -128,7 +128,7 @@ class FeatureSpace:
         return kept
 
     def meet_columns(self, columns: NDArray[np.int64]) -> None:
-        """Have places for these columns."""
+        """Make places for these columns."""
         if self.places is not None:
             ends = np.array([0, len(columns)])
             rows = _core.csr_rows(ends, columns, np.ones(len(columns)), self.places.n_features, False)
@@ -137,11 +137,11 @@ class FeatureSpace:
 
     @property
     def grows(self) -> bool:
-        """Whether features may appear at any time: those with names, and numbered ones of files."""
+        """Whether features may appear at any time: named ones, and numbered ones of files."""
         return self.vocabulary is not None or (self.format is not None and self.format.width is None)
 
     def check(self, n_features: int, grows: bool) -> None:
-        """Raise where examples have other columns than those before."""
+        """Raise if examples have different columns than the earlier ones."""
         known = self.columns if self.fixed else self.n_features
         if known is None or n_features == known:
             return
@@ -150,7 +150,7 @@ class FeatureSpace:
             raise ValueError(said + self.instead())
 
     def instead(self) -> str:
-        """What to give to a model that has learned from files of texts or tables."""
+        """Return what to give to a model that has learned from files of texts or tables."""
         if self.format is None or not self.hashed or self.format.name in LINES:
             return ""
         if not self.header:
@@ -161,7 +161,7 @@ class FeatureSpace:
         return f"; it has learned from the columns {columns}: give a data frame, dicts, or a value for each"
 
     def takes_raw(self, X: Any) -> bool:
-        """Whether X are raw examples, which are read as the files were: texts, dicts, a frame, or rows of a table."""
+        """Return whether X are raw examples, read like the files: texts, dicts, a frame, or rows of a table."""
         if self.format is None:
             return False
         if is_texts(X):
@@ -171,7 +171,7 @@ class FeatureSpace:
         return is_dicts(X) or is_frame(X) or self._is_table(X)
 
     def missing(self, columns: Iterable[str]) -> list[str]:
-        """Which columns of those that were learned from are not there; raises ValueError where none is."""
+        """Return which training columns are absent; raise ValueError if all are."""
         there = set(columns)
         lost = [name for name in self.header if name not in there]
         if lost and len(lost) == len(self.header):
@@ -193,31 +193,31 @@ class FeatureSpace:
     def examples(
         self, X: Any, dtype: Any = np.float32, index: _core.InvertedIndex | None = None, grow: bool = False
     ) -> Examples:
-        """Raw examples, with the columns that are known, unless they ``grow``; an index gets names that are hashed."""
+        """Return raw examples, with the known columns, unless they ``grow``; an index collects hashed names."""
         return self._read(X, dtype, index, None if grow else self.learned).narrow(self.n_features or 0)
 
     @property
     def learned(self) -> tuple[str, ...] | None:
-        """The columns of tables that have features, texts apart; None where that is not known of all."""
+        """Return the columns of tables that are features, without texts; None if not all are known."""
         if self.format is not None and self.format.name == "text":
             return ()
         return None if self.format is None or self.format.name == "json" else self.header or None
 
     def reads_as(self, before: FeatureSpace, X: Any) -> None:
-        """Read raw examples as another space did; what is measured and counted is that of X."""
+        """Read raw examples as another space did; measure and count on X."""
         assert before.format is not None
         self.reads(*with_statistics(X, before.format, before.header))
         self.remember(None if before.names is None else _core.InvertedIndex(), before.header)
 
     def scales(self, X: Any) -> bool:
-        """Whether X is a matrix of numbered columns, which files have scaled."""
+        """Return whether X is a matrix of numbered columns that files have scaled."""
         format = self.format
         if format is None or format.name != "svmlight" or format.bits is not None or format.scaling is None:
             return False
         return len(getattr(X, "shape", ())) == 2
 
     def scaled(self, X: Any) -> Any:
-        """Such a matrix as files have its numbers; anything else as it is."""
+        """Scale such a matrix as the files were; return anything else unchanged."""
         if not self.scales(X):
             return X
         assert self.format is not None
@@ -233,12 +233,12 @@ class FeatureSpace:
         return X
 
     def knows(self, X: Any) -> bool:
-        """Whether raw examples have a column, if they name some, that was learned from."""
+        """Return whether raw examples have a training column, if they name columns."""
         names = names_of(X) if self.header else []
         return not names or not {*names}.isdisjoint(self.header)
 
     def columns_of(self, X: Any) -> list[str]:
-        """The columns of raw examples that have features, where those of the tables before are known."""
+        """Return the columns of raw examples that are features, if those of the earlier tables are known."""
         if not self.header or self.format is None or not self.takes_raw(X):
             return []
         names = names_of(X)
@@ -266,9 +266,9 @@ class FeatureSpace:
         return read_raw(X, replace(self.format, known=known), self.idf, self.header, dtype, index)
 
     def rows(self, X: Any, first: bool = False) -> _core.Rows:
-        """Rows to be predicted, by place; names and columns that were never met count for nothing.
+        """Return rows for prediction, by place; unknown names and columns are ignored.
 
-        ``first``: nothing was learned before, so that examples may be dicts where no columns are known.
+        ``first``: nothing was learned before, so examples may be dicts if no columns are known.
         """
         if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
             return as_rows(X, Vocabulary())
@@ -283,7 +283,7 @@ class FeatureSpace:
         return self.find(rows)
 
     def whole_rows(self, X: Any) -> _core.Rows:
-        """Rows to be looked at, by place, with hashes: names and columns that were never met come behind the others."""
+        """Return rows to inspect, by place, with hashes: unknown names and columns come last."""
         X = self.named(self.raw_rows(X))
         known = 0 if self.vocabulary is None else len(self.vocabulary)
         try:
@@ -295,7 +295,7 @@ class FeatureSpace:
         return self.find(rows)
 
     def raw_rows(self, X: Any, index: _core.InvertedIndex | None = None) -> Any:
-        """Raw examples as rows, with hashes and all columns; anything else as it is. An index is told the names."""
+        """Return raw examples as rows, with hashes and all columns; anything else unchanged. An index gets the names."""
         if not self.takes_raw(X):
             return X
         found = self._read(X, index=index)
@@ -303,15 +303,15 @@ class FeatureSpace:
         return _core.csr_rows(found.indptr, found.indices, found.data, width, True)
 
     def named(self, X: Any) -> Any:
-        """Dicts as rows of the table that was learned from, if it was one; anything else as it is."""
+        """Return dicts as rows of the training table, if there was one; anything else unchanged."""
         return X if self.table is None or not is_dicts(X) else [self.table.row(row) for row in X]
 
     def find(self, rows: _core.Rows) -> _core.Rows:
-        """Rows by place, of rows that have been checked."""
+        """Return rows by place, from checked rows."""
         return rows if self.places is None else self.places.find(rows)
 
     def widen(self, n_features: int) -> None:
-        """Have at least so many columns."""
+        """Make at least this many columns."""
         self.n_features = max(self.n_features or 0, n_features)
 
     def reads(self, format: FileFormat, factors: NDArray[np.float32] | None) -> None:
@@ -321,7 +321,7 @@ class FeatureSpace:
             self.n_features = format.width
 
     def remember(self, names: _core.InvertedIndex | None, columns: Iterable[str] = ()) -> None:
-        """Add names of hashed columns, and columns of tables, to those that are known."""
+        """Add names of hashed columns, and columns of tables, to the known ones."""
         self.header = tuple(dict.fromkeys((*self.header, *columns)))
         if names is not None and self.names is not None:
             self.names.merge(names)
@@ -344,7 +344,7 @@ class FeatureSpace:
         )
 
     def state(self) -> State:
-        """As plain values and arrays."""
+        """Return it as plain values and arrays."""
         arrays: dict[str, NDArray[Any]] = {}
         if self.idf is not None:
             arrays |= idf.pack(self.idf)
@@ -361,7 +361,7 @@ class FeatureSpace:
         return State(meta, arrays)
 
     def restore(self, state: State) -> Self:
-        """What `state` gave, in a space that was declared alike; raises ValueError where it does not fit."""
+        """Restore what `state` returned, in a space declared in the same way; raise ValueError if it does not fit."""
         meta, arrays = state
         if "vocabulary.blob" in arrays:
             parts = below(arrays, "vocabulary.")

@@ -1,4 +1,4 @@
-r"""`SentenceFiles`: how files of sentences are read, whatever their format; `read`, the same for Python.
+r"""`SentenceFiles`: how files of sentences are read, in any format; `read`, the same for Python.
 
 ==============  ==========================================================================
 format          what it is
@@ -6,10 +6,10 @@ format          what it is
 ``conll``       columns: a token to a line (`perceptive.streams.conll`)
 ``conllu``      the ten columns of Universal Dependencies (`perceptive.streams.conllu`)
 ``doccano``     a JSON record to a line, text and spans (`perceptive.streams.documents`);
-``prodigy``     these two, and the next, are told apart line by line
+``prodigy``     these three are distinguished line by line
 ``spacy``
-``brat``        a text, and its spans in a file beside it (`perceptive.streams.brat`)
-``raw``         a text, every line of it a paragraph; never guessed
+``brat``        a text, and its spans in a separate file (`perceptive.streams.brat`)
+``raw``         a text, each line a paragraph; never guessed
 ==============  ==========================================================================
 
 >>> import pathlib, tempfile
@@ -54,10 +54,10 @@ Labels = list[str | None]  # None where nobody says one
 
 
 class Annotated(NamedTuple):
-    """Sentences and their labels, where they stand, the columns that they were read from, and perhaps weights.
+    """Sentences and their labels, their positions, the columns that they were read from, and perhaps weights.
 
-    ``unanswered`` counts those that nobody has labelled: they are left out. ``texts``, where they are asked for, has
-    for each sentence of a text what it was read as, with places in the text, and None for one in columns.
+    ``unanswered`` counts sentences without labels: they are left out. ``texts``, if requested, has for each sentence of
+    a text what it was read as, with positions in the text, and None for a sentence in columns.
     """
 
     X: list[list[Row]]
@@ -76,18 +76,18 @@ class SentenceFiles:
     Parameters
     ----------
     columns : Columns
-        Which of them belong to a token, and which is the label.
+        Which columns belong to a token, and which is the label.
     encoding : str
-        Of the files.
+        Encoding of the files.
     format : str or None
-        One of `FORMATS`; None where the name of a file, or its first lines, are to tell.
+        One of `FORMATS`; None to recognise it by the name of the file, or its first lines.
     repair : {"warn", "error", "off"}
-        What is done with spans that tokens cannot tell: see `perceptive.data.documents.sentences_of`.
+        What to do with spans that do not match tokens: see `perceptive.data.documents.sentences_of`.
     weight : str or None
-        What their weights are called, if they have any: see `perceptive.streams.sentence.Sentence.weight`. Those of
-        which nothing is said weigh 1.
+        Name of their weights, if they have any: see `perceptive.streams.sentence.Sentence.weight`. Sentences without
+        one have weight 1.
     tokeniser : str
-        Of texts: see `perceptive.features.tokens.tokenise`.
+        For texts: see `perceptive.features.tokens.tokenise`.
     """
 
     columns: Columns = Columns()
@@ -102,7 +102,7 @@ class SentenceFiles:
             raise ParameterError(f"{{}}: it must be one of {', '.join(FORMATS)}", Parameter("format", self.format))
 
     def format_of(self, path: str) -> str:
-        """The format of a file; of the JSON ones doccano's stands for all."""
+        """Return the format of a file; "doccano" for all JSON formats."""
         if self.format is not None:
             return self.format
         if is_brat(path):
@@ -110,7 +110,7 @@ class SentenceFiles:
         return "doccano" if by_name(path) == "json" or is_json(path) else column_format(path, self.encoding)
 
     def documents(self, path: str, live: bool = False) -> Iterator[list[Document]]:
-        """The texts of a file that has some, some at a time."""
+        """Yield the texts of a file of texts, in parts."""
         format = self.format_of(path)
         if format == "brat":
             return read_brat(path, self.encoding)
@@ -119,7 +119,7 @@ class SentenceFiles:
         return read_json(path, self.encoding, live, self.format)
 
     def accepted(self, paths: Paths) -> list[Document]:
-        """The texts of files whose spans are true."""
+        """Yield the texts of files with valid spans."""
         slips = Slips()
         found = [
             one for path in expand(paths) for some in self.documents(path) for one in accepted(some, self.repair, slips)
@@ -128,7 +128,7 @@ class SentenceFiles:
         return found
 
     def blocks(self, paths: Paths, live: bool = False, labels: bool = True) -> Iterator[list[Sentence]]:
-        """The sentences of files, some at a time; with ``live`` as soon as they are there.
+        """Yield the sentences of files, in parts; with ``live`` as soon as they arrive.
 
         ``labels``: whether spans become labels, and no sentence ends within one.
         """
@@ -146,7 +146,7 @@ class SentenceFiles:
         slips.tell(self.repair)
 
     def read(self, paths: Paths, most: int | None = None, keep_texts: bool = False) -> Annotated:
-        """All sentences with their labels, or the first so many."""
+        """Read all sentences with their labels, or the first few."""
         X: list[list[Row]] = []
         y: list[Labels] = []
         places: list[Place] = []
@@ -190,7 +190,7 @@ class SentenceFiles:
 
 
 def without_count(columns: Columns, first: Sequence[Sentence]) -> Columns:
-    """The columns of a file without one that counts its tokens; says so."""
+    """Return the columns of a file without one that numbers its tokens; report it."""
     found = columns.without_count(first)
     if found != columns:
         said = f"{first[0].place.path}: column 0 counts the tokens, and is left out; to have it read, name the columns"
@@ -199,12 +199,12 @@ def without_count(columns: Columns, first: Sequence[Sentence]) -> Columns:
 
 
 def is_answered(labels: Labels) -> bool:
-    """Whether somebody has labelled a sentence, or a part of it."""
+    """Return whether a sentence, or a part of it, is labelled."""
     return any(label is not None for label in labels)
 
 
 def check_answered(y: Sequence[Labels], columns: Columns | None, unanswered: int) -> None:
-    """Raise where files have sentences, and nobody has labelled any; ``_`` is no label if there is no other."""
+    """Raise if files have sentences, but none is labelled; ``_`` is not a label if there is no other."""
     if columns is None or not (y or unanswered) or any(one not in (None, "_") for labels in y for one in labels):
         return
     if y or columns.label != LAST:
@@ -231,21 +231,21 @@ def read(
     ----------
     paths : path, glob, "-" or a sequence of these
     columns : sequence of str
-        Those of a token, by number, or by name in CoNLL-U.
+        The columns of a token, by number, or by name in CoNLL-U.
     label : int or str
         The column of the label.
     encoding : str
-        Of the files.
+        Encoding of the files.
     format : str, optional
-        Where the name of a file and its first lines do not tell.
+        Needed if the file name and the first lines do not show it.
     repair : {"warn", "error", "off"}
-        What is done with spans that tokens cannot tell.
+        What to do with spans that do not match tokens.
 
     Returns
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
     y : list of label sequences
-        None where CoNLL-U says ``_``, so that the label is not known. Sentences without any label are left out.
+        None if CoNLL-U has ``_``, so that the label is unknown. Sentences without any label are left out.
     """
     found = SentenceFiles(Columns(tuple(columns), label), encoding, format, repair).read(paths)
     check_answered(found.y, found.columns, found.unanswered)

@@ -1,4 +1,4 @@
-r"""Examples from files, in batches: memory holds a few blocks, however large the files are.
+r"""Read examples from files, in batches: memory holds a few blocks, whatever the size of the files.
 
 >>> import gzip, pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "train.svm.gz")
@@ -46,14 +46,14 @@ __all__ = ["FileFormat", "Stream", "from_dicts", "load", "open"]
 
 @dataclass(frozen=True)
 class Stream:
-    """Files as an iterable of ``(X, y)``; every iteration reads them anew (standard input only once).
+    """Files as an iterable of ``(X, y)``; every iteration reads them again (standard input only once).
 
     Attributes
     ----------
     format : FileFormat
-        How they are read.
+        How the files are read.
     log : Log
-        Lines, bytes and what was skipped in the latest iteration.
+        Lines, bytes and skipped lines of the latest iteration.
     """
 
     files: tuple[str, ...]
@@ -75,14 +75,14 @@ class Stream:
 
     @cached
     def measured(self) -> FileFormat:
-        """The format with the columns measured, where numbers are to be scaled: the files are read for it once."""
+        """Return the format with measured columns, if numbers must be scaled; this reads the files once."""
         return measured(self.files, self.format, self.threads)
 
     def to_learn_from(self, live: bool = False, nameless: bool = False) -> Stream:
-        """The stream as a model learns from it: scaled and with names as asked, or as its format is by default.
+        """Return the stream for training a model: scaled and with names as required, or by the defaults of its format.
 
-        ``live``: examples are learned from as they come, so that columns cannot be measured before. ``nameless``: they
-        may come from a cache, which has no names of features.
+        ``live``: examples are learned from as they arrive, so columns cannot be measured first. ``nameless``: they may
+        come from a cache, which has no feature names.
         """
         format, once = self.format, not all(map(repeatable, self.files))
         table, asked = format.name in NAMED_FEATURES, format.scale != "auto"
@@ -113,9 +113,9 @@ class Stream:
 
     @cached
     def idf(self) -> NDArray[np.float32] | None:
-        """How rare the features of the texts are, where that is asked for: the files are read for it once.
+        """Measure how rare the features of the texts are, if required; this reads the files once.
 
-        Of what can be read only once that is the first block, which is kept to be read.
+        Input that can be read only once is measured by its first block, which is kept.
         """
         if not self.format.has_idf or self.known_idf is not None:
             return self.known_idf
@@ -123,11 +123,11 @@ class Stream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of tables that have features; of standard input, once it was read."""
+        """Return the columns of tables that are features; for standard input, after it was read."""
         return feature_columns(self.files, self.format, self.log.columns)
 
     def blocks(self, **options: Any) -> Iterator[Any]:
-        """Examples as they are parsed, block by block; options are those of `parsing.parse`."""
+        """Yield parsed examples, block by block; options are those of `parsing.parse`."""
         options = {"idf": self.idf, "live": self.live, **options}
         self.log.begin()
         return parse(
@@ -159,42 +159,41 @@ def open(
     Parameters
     ----------
     path_or_paths : path, glob, "-" or a sequence of these
-        Files to read one after the other, "-" being standard input. gzip and zstd are known by the first bytes; zstd
-        needs Python 3.14 or the package backports.zstd.
+        Files to read one after the other; "-" is standard input. gzip and zstd are recognised by their first bytes;
+        zstd needs Python 3.14 or the package backports.zstd.
     format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"} or FileFormat, optional
-        Its name, or how the files are read, all in one. Else the name of the file says it (.svm, .libsvm, .vw, .csv,
-        .tsv, .jsonl, .parquet, …, also with .gz or .zst behind), or its first lines do.
+        The name of the format, or a complete description of it. By default it is recognised from the file name (.svm,
+        .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also followed by .gz or .zst), or from the first lines.
     batch : int
-        Examples in a batch; the last one may hold fewer.
+        Examples per batch; the last batch may have fewer.
     dtype : {float64, float32}
-        Of the values.
+        Type of the values.
     threads : int, optional
-        Threads that parse; by default one per processor. The result does not depend on it.
+        Number of parsing threads; by default one per processor. The result does not depend on it.
     on_error : {"stop", "skip"}
-        At a broken line, raise, or go on and count it in ``stream.log.skipped``.
+        On a broken line, raise an error, or continue and count it in ``stream.log.skipped``.
     remember_names : bool, "few" or None
-        Keep the names of hashed features in ``stream.log.names``, or the first few thousand of them. None: a model that
+        Keep the names of hashed features in ``stream.log.names``, or only the first few thousand. None: a model that
         learns from a table keeps a few, others none.
     idf : array of float32, optional
-        2^bits factors of an earlier stream's ``idf``, where texts have idf; else the files are read once for them.
+        2^bits factors from an earlier stream's ``idf``, if texts use idf; otherwise the files are read once for them.
     **how
-        What `FileFormat` takes: ``bits``, ``label``, ``text``, ``interactions``, … The numbers of tables are scaled
-        where a model learns from them; ``scale="standard"`` and ``"max"`` scale them here too, by columns of these
-        files, ``scale=None`` leaves them as they are there too.
+        Parameters of `FileFormat`: ``bits``, ``label``, ``text``, ``interactions``, … Numbers of tables are scaled when
+        a model learns from them. ``scale="standard"`` and ``"max"`` scale them here too, by the columns of these files;
+        ``scale=None`` never scales them.
 
     Returns
     -------
     Stream
-        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels: int64 where all of a batch are whole
-        numbers, float64 where all are numbers, str where all are words, else object, with None for no label. ``qid:``
-        is checked and left out; `load` gives it. So is importance, which `fit_stream` and the command line heed. Where
-        the number of columns is not given, X is as wide as the largest index so far asks for, so that later batches may
-        be wider.
+        An iterable of ``(X, y)``: a csr_array with int32 indices, and the labels: int64 if all of a batch are whole
+        numbers, float64 if all are numbers, str if all are words, else object, with None for no label. ``qid:`` is
+        checked and left out; `load` returns it. Importance is left out too; `fit_stream` and the command line use it.
+        If the number of columns is not given, X is as wide as the largest index so far, so later batches may be wider.
 
     Raises
     ------
     ValueError
-        While iterating, for a broken line, with the file, the line, the column and the cure.
+        During iteration, for a broken line, with the file, the line, the column and the cure.
 
     Examples
     --------
@@ -239,7 +238,7 @@ def load(path_or_paths: Paths, *, query_id: bool = False, **options: Any) -> tup
     path_or_paths : path, glob, "-" or a sequence of these
         As for `open`.
     query_id : bool
-        Whether to give the query of each example too, -1 where a line names none.
+        Whether to return the query of each example too; -1 if a line has none.
     **options
         Those of `open`.
 

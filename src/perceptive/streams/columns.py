@@ -17,19 +17,19 @@ COUNTED = 3  # tokens that a sentence must have to show that a column counts the
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are read.
+    """The columns to read.
 
     Parameters
     ----------
     chosen : tuple of str
-        Names of CoNLL-U, or numbers from 0 on; the label may be among them. () is every column but the label, and the
+        Names of CoNLL-U, or numbers from 0; the label may be among them. (): every column except the label, and the
         form in CoNLL-U.
     label : int or str
         The column of the label, by name or number; negative numbers count from the last.
     learned : bool
-        Whether a model has learned from them: those of another kind of file, which has no such columns, say nothing.
+        Whether a model has learned from them: a different kind of file without such columns then gives no value.
     universal : str
-        What −1 is in CoNLL-U, where no label is named.
+        What −1 means in CoNLL-U, if no label is named.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Columns:
     universal: str = conllu.LABEL
 
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
-        """The tokens of a sentence, and their labels, None where nobody says them; equal rows share their token."""
+        """Return the tokens of a sentence, and their labels, None if unknown; equal rows share their token."""
         if sentence.labels is not None:
             return [(str(token),) for (token,) in sentence.rows], sentence.labels
         mine = self.of(sentence)
@@ -66,7 +66,7 @@ class Columns:
         return tokens, labels
 
     def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
-        """The tokens alone; ``label``: whether there is a column of labels to leave out."""
+        """Return only the tokens; ``label``: whether there is a label column to leave out."""
         if sentence.document is not None:
             return sentence.rows
         mine = self.of(sentence)
@@ -81,7 +81,7 @@ class Columns:
         return [row[:at] + row[at + 1 :] for row in sentence.rows]
 
     def of(self, sentence: Sentence) -> Columns:
-        """As they are called in the file of a sentence: names in CoNLL-U, else numbers."""
+        """Return their names in the file of a sentence: names in CoNLL-U, else numbers."""
         if not self.chosen and self.label == LAST and not sentence.universal:
             return self
         if self.learned and sentence.universal != any(not is_number(str(name)) for name in (*self.chosen, self.label)):
@@ -92,7 +92,7 @@ class Columns:
         return replace(self, label=_number(sentence, "label_column", self.label))
 
     def settled(self, sentence: Sentence) -> Columns:
-        """What a model is to remember of them that has learned from such a file."""
+        """Return what a model that has learned from such a file must remember."""
         if sentence.document is not None:
             return Columns()
         mine = self.of(sentence)
@@ -102,9 +102,9 @@ class Columns:
         return replace(mine, chosen=tuple(map(str, mine._numbers(sentence, at))), label=at)
 
     def without_count(self, sentences: Sequence[Sentence]) -> Columns:
-        """The same without a first column that counts the tokens of each of some sentences.
+        """Return the same without a first column that numbers the tokens of each sentence.
 
-        Columns that were chosen stay as they are.
+        Columns chosen by the user do not change.
         """
         there = [one for one in sentences if not one.universal and one.document is None]
         if self.chosen or self.learned or not there or len(there) < len(sentences):
@@ -134,7 +134,7 @@ class Columns:
 
 
 def label_at(sentence: Sentence, label: int) -> int:
-    """The column of a sentence's labels, counted from 0; raises if there is none, or no other."""
+    """Return the column of a sentence's labels, counted from 0; raise if there is none, or no other column."""
     n = len(sentence.rows[0])
     if not -n <= label < n or n == 1:
         there = f"are {n}, numbered from 0; name another"
@@ -146,7 +146,7 @@ def label_at(sentence: Sentence, label: int) -> int:
 
 
 def likely_cause(path: str, lines: Sequence[str]) -> str:
-    """What else a file may be where lines of it are not in columns, with the cure; nothing where that is not clear."""
+    """Say what a file may be if its lines are not in columns, with the cure; empty if that is not clear."""
     commas = {line.count(",") for line in lines}
     if len(commas) == 1 and 0 not in commas:
         return ". If commas separate the columns, write tabs instead, and an empty line between sentences"
@@ -156,7 +156,7 @@ def likely_cause(path: str, lines: Sequence[str]) -> str:
 
 
 def is_number(name: str) -> bool:
-    """Whether a column is said by its number.
+    """Return whether a column is given by its number.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-r"""Sentences in columns, as in the CoNLL shared tasks: a token to a line, an empty line between sentences.
+r"""Sentences in columns, as in the CoNLL shared tasks: one token per line, an empty line between sentences.
 
-Columns are separated by tabs where the first token's line has one, else by spaces and tabs; other white space is text.
-Files whose names end in ``.conllu``, or that begin as CoNLL-U does, are read as such (`perceptive.streams.conllu`).
+Columns are separated by tabs if the first token's line has one, else by spaces and tabs; other white space is text.
+Files whose names end in ``.conllu``, or that begin like CoNLL-U, are read as CoNLL-U (`perceptive.streams.conllu`).
 
-Two kinds of lines are no tokens. ``-DOCSTART-`` in the first column begins a document. A line that begins with ``#`` is
-a comment if it stands before the first token of a sentence and has more or fewer columns than tokens have, or such a
-line behind it. Where all sentences at the start of the file, two or more, begin with ``#`` and a space, their first
-lines are comments whatever columns they have, and so are those behind them that say ``# name = value``. Any other ``#``
-is a token: ``# # B-NP``, ``#hashtag O``.
+Two kinds of lines are not tokens. ``-DOCSTART-`` in the first column begins a document. A line that begins with ``#``
+is a comment if it comes before the first token of a sentence and does not have the number of columns of tokens, or
+follows such a line. If all of the first sentences of the file (at least two) begin with ``#`` and a space, their first
+lines are comments, whatever columns they have, and so are lines ``# name = value`` after them. Any other ``#`` is a
+token: ``# # B-NP``, ``#hashtag O``.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "chunks.txt")
@@ -45,27 +45,27 @@ def read(
     Parameters
     ----------
     paths : path, glob, "-" or a sequence of these
-        gzip and zstd are known by the first bytes.
+        gzip and zstd are recognised by their first bytes.
     label : int, str or None
-        The column that holds the label, by number, or by name in CoNLL-U; None if there is none, and every column
-        belongs to the token.
+        The column of the label, by number, or by name in CoNLL-U; None if there is none, and every column belongs to
+        the token.
     places : list, optional
-        Is filled with the `Place` of each sentence: file, and the line of each token.
+        This list is filled with the `Place` of each sentence: file, and the line of each token.
     columns : sequence of str, optional
-        Those of a token: see `perceptive.streams.columns.Columns`.
+        The columns of a token: see `perceptive.streams.columns.Columns`.
     encoding : str
-        Of the files.
+        Encoding of the files.
 
     Returns
     -------
     X : list of sentences, each a list of tokens, each a tuple of columns
-    y : list of label sequences, with None where CoNLL-U says ``_`` for one; empty for ``label=None``
+    y : list of label sequences, with None if CoNLL-U has ``_`` for one; empty for ``label=None``
 
     Raises
     ------
     ValueError
-        Where a line has more or fewer columns than the first one of its file, where there is no such label column, and
-        where a label is missing: with file and line.
+        If a line has a different number of columns than the first one of its file, if the label column does not exist,
+        or if a label is missing: with file and line.
     """
     X: list[list[Row]] = []
     y: list[list[str | None]] = []
@@ -84,7 +84,7 @@ def read(
 
 
 def sentences(paths: Paths, encoding: str = UTF8, live: bool = False) -> Iterator[Sentence]:
-    """The sentences of files one by one; with ``live`` as soon as they are there."""
+    """Yield the sentences of files one by one; with ``live`` as soon as they arrive."""
     for path in expand(paths):
         for some in read_columns(path, encoding, live):
             yield from some
@@ -93,14 +93,14 @@ def sentences(paths: Paths, encoding: str = UTF8, live: bool = False) -> Iterato
 def read_columns(
     path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
 ) -> Iterator[list[Sentence]]:
-    """The sentences of a file, block by block; ``format`` is "conll" or "conllu" where it is not to be guessed."""
+    """Yield the sentences of a file, block by block; ``format`` is "conll" or "conllu", or None to guess it."""
     if (format or column_format(path, encoding)) == "conllu":
         return read_conllu(path, encoding, live)
     return _read(path, _Look.at(_first_lines(path, encoding)), encoding, live)
 
 
 def column_format(path: str, encoding: str = UTF8) -> str:
-    """Whether a file in columns is "conllu", or "conll"."""
+    """Return whether a file in columns is "conllu", or "conll"."""
     return "conllu" if by_name(path) == "conllu" or is_conllu(_first_lines(path, encoding)) else "conll"
 
 
@@ -225,7 +225,7 @@ def _of_tabs(look: _Look, line: str) -> str:
 
 
 def begins_document(line: str) -> bool:
-    """Whether a line marks the begin of a document."""
+    """Return whether a line marks the start of a document."""
     return line.startswith(DOCSTART) and line[len(DOCSTART) :][:1] in ("", " ", "\t", "\r")
 
 

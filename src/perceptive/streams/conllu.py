@@ -1,7 +1,7 @@
-r"""CoNLL-U, the format of Universal Dependencies: ten columns with names, separated by tabs.
+r"""CoNLL-U, the format of Universal Dependencies: ten named columns, separated by tabs.
 
-Comments, ranges of tokens that are one written word (``3-4``), and empty nodes (``4.1``) are no tokens. ``feats.Case``
-and ``misc.SpaceAfter`` are what the lists in these columns say; ``_`` where they say nothing.
+Comments, ranges of tokens that are one written word (``3-4``), and empty nodes (``4.1``) are not tokens. ``feats.Case``
+and ``misc.SpaceAfter`` are entries of the lists in these columns; ``_`` if there is no such entry.
 
 >>> row = tuple("1 Dogs dog NOUN NNS Number=Plur 2 nsubj _ SpaceAfter=No".split())
 >>> cell(row, "form"), cell(row, "feats.Number"), cell(row, "feats.Case")
@@ -29,7 +29,7 @@ NO_TOKEN = re.compile(r"[0-9]+(?:-[0-9]+|\.[0-9]+)")
 
 
 def is_conllu(lines: Sequence[str]) -> bool:
-    r"""Whether a file that begins with these lines is CoNLL-U: ten columns, the first of them numbers from 1 on.
+    r"""Return whether a file that begins with these lines is CoNLL-U: ten columns, the first with numbers from 1.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def is_conllu(lines: Sequence[str]) -> bool:
 
 
 def read_conllu(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Sentence]]:
-    """The sentences of a file, block by block; raises where a line is not CoNLL-U."""
+    """Yield the sentences of a file, block by block; raise if a line is not CoNLL-U."""
     rows: list[Row] = []
     numbers: list[int] = []
     others: list[tuple[int, str]] = []
@@ -92,7 +92,7 @@ def _compact(numbers: list[int]) -> Sequence[int]:
 
 
 def check_name(name: str, option: str = "columns") -> str:
-    """The name of a column; raises where CoNLL-U has none such, naming the option that asked for it."""
+    """Return the name of a column; raise if CoNLL-U has none, naming the option."""
     column, dot, key = name.partition(".")
     if column in NAMES and (not dot or (column in LISTS and key)):
         return name
@@ -104,20 +104,20 @@ def check_name(name: str, option: str = "columns") -> str:
 
 
 def cell(row: Row, name: str) -> str:
-    """What a column says, or one entry of a list."""
+    """Return the value of a column, or one entry of a list."""
     column, _, key = name.partition(".")
     found = row[NAMES.index(column)]
     return _entries(found).get(key, "_") if key else found
 
 
 def labels(rows: Sequence[Row], name: str) -> list[str | None]:
-    """What a column says of each token; None where that is not known."""
+    """Return the value of a column for each token; None if it is unknown."""
     found = [cell(row, name) for row in rows]
     return [None if label == "_" and name in OPEN else label for label in found]
 
 
 def changed(row: Row, name: str, value: str) -> Row:
-    """A row with another value in a column, or in one entry of a list, which is left out for ``_``."""
+    """Return a row with a different value in a column, or in one entry of a list; ``_`` removes the entry."""
     column, _, key = name.partition(".")
     at = NAMES.index(column)
     if key:

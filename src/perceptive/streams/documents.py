@@ -1,4 +1,4 @@
-r"""Texts with spans, a JSON record to a line: what doccano, Prodigy and spaCy write and read.
+r"""Texts with spans, one JSON record per line: the formats of doccano, Prodigy and spaCy.
 
 ===========  ==================================================================================================
 format       a line
@@ -8,8 +8,8 @@ format       a line
 ``spacy``    ``["Ada left.", {"entities": [[0, 3, "PER"]]}]``
 ===========  ==================================================================================================
 
-Offsets count code points, as Python does. ``[]`` says that there are no spans; a record that says nothing of them, or
-null, is a text that waits for its spans.
+Offsets count code points, as in Python. ``[]`` means that there are no spans; a record without spans, or with null, is
+a text that is not annotated yet.
 
 >>> parse('{"text": "Ada left.", "label": [[0, 3, "PER"]]}', "notes.jsonl", 1).spans
 [Span(start=0, end=3, label='PER')]
@@ -35,7 +35,7 @@ SHORT = 40  # characters of a value that a message shows
 
 
 class Span(NamedTuple):
-    """A part of a text, and what it is."""
+    """A part of a text, and its label."""
 
     start: int
     end: int
@@ -44,27 +44,28 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class Document:
-    """A text, its spans, and where it stands.
+    """A text, its spans, and its position.
 
     Attributes
     ----------
     text : str
     spans : list of Span or None
-        None where nothing is said of them.
+        None if they are unknown.
     path, line : str, int
-        The file, and the line that it begins on.
+        The file, and the line where it begins.
     format : str
-        That it is written in.
+        The format in which it is written.
     key : str or None
-        That the spans have in the record.
+        The key of the spans in the record.
     tokens : list of (int, int) or None
-        Start and end of each, where the file says them.
+        Start and end of each, if the file has them.
     record : dict
-        What else the file says.
+        The other contents of the file.
     offset : int
-        Where the text begins, counted from the begin of the file.
+        Where the text begins, counted from the start of the file.
     in_pieces : list of Span
-        What brat says of several pieces, from the begin of the first to the end of the last; not among the spans.
+        Annotations of brat with several pieces, from the start of the first to the end of the last; not among the
+        spans.
     """
 
     text: str
@@ -84,12 +85,12 @@ class Document:
         return f"{self.path}:{self.line}"
 
     def line_of(self, start: int) -> int:
-        """The line of a place in the text: only a file of brat is one text of many lines."""
+        """Return the line of a position in the text: only brat files are one text of many lines."""
         return self.line + (self.text.count("\n", 0, start) if self.format == "brat" else 0)
 
     @property
     def answered(self) -> bool:
-        """Whether its spans are told, be it that there are none."""
+        """Whether its spans are known, even if there are none."""
         return self.spans is not None
 
     @property

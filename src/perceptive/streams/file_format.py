@@ -1,4 +1,4 @@
-"""How files become rows: what a model must remember to read more files of the kind."""
+"""How files become rows: what a model must remember to read more files of this kind."""
 
 from __future__ import annotations
 
@@ -53,57 +53,57 @@ class FileFormat:
     zero_based : bool
         svmlight: whether the first feature is 0.
     n_features : int or None
-        svmlight: columns; larger indices are refused.
+        svmlight: number of columns; larger indices are refused.
     bits : int or None
-        Hash the features into 2^bits columns; formats with named features always do, into 2^20 if nothing is said.
+        Hash the features into 2^bits columns; formats with named features always do, by default into 2^20.
     hash_seed : int
-        Where the hash begins.
+        The start value of the hash.
     interactions : tuple of str
         Products of two features: ("all",), or pairs of namespaces ("a:b", …): those of VW, columns of CSV, keys of
-        JSON. The features of texts have no part in it.
+        JSON. Features of texts are not included.
     labelled : bool
         text: whether lines begin with a label.
     label : str
-        csv, json, arrow: the column or key of the label. Where there is none, examples have no label.
+        csv, json, arrow: the column or key of the label. If it is absent, examples have no label.
     text_column : str or None
-        csv, arrow, json: the column or key whose value is a text; None is no column, and the key "text"; "" is no key.
+        csv, arrow, json: the column or key with a text; None: no column, and the key "text"; "": no key.
     categorical, ignore : tuple of str
-        csv, json, arrow: columns or keys whose numbers are names; those that are left out.
+        csv, json, arrow: columns or keys whose numbers are names; columns or keys to leave out.
     delimiter : str or None
-        csv: by default that one of comma, tab and semicolon which divides the header into most columns.
+        csv: by default the one of comma, tab and semicolon that splits the header into most columns.
     quote : {'"', None}
-        csv: what a value may stand in, which then may hold delimiters and newlines; None where quotes mean nothing.
+        csv: the character around values that may contain delimiters and newlines; None if quotes have no meaning.
     weight : str or None
-        csv, json, arrow: the column or key of the importance; None is no column, and the key "weight".
+        csv, json, arrow: the column or key of the importance; None: no column, and the key "weight".
     missing : {None, "indicator"}
-        csv, json, arrow: "indicator" gives what is missing the feature ``column=missing``.
+        csv, json, arrow: "indicator" gives a missing value the feature ``column=missing``.
     scale : {"auto", "standard", "max", None}
-        How numbers are scaled, by column, before they are hashed: see `perceptive.streams.scaling`. "auto" is
-        "standard" for the numbers of csv, json and arrow that a model learns from, and else None.
+        How numbers are scaled, by column, before hashing: see `perceptive.streams.scaling`. "auto" is "standard" for
+        numbers of csv, json and arrow that a model learns from, else None.
     scaling : Scaling or None
-        By what, once the columns have been measured.
+        The factors, after the columns have been measured.
     lists : bool
-        json: whether a line holds a list, whose candidates are the rows; these have neither labels nor weights.
+        json: whether a line is a list whose candidates are the rows; these have no labels and no weights.
     apart : bool or None
-        csv, json, arrow: whether a number of a column is told apart from the word of a text that has its name. None is
-        what a model takes that learns from both, and else no.
+        csv, json, arrow: whether a number of a column and a word of a text with the same name are different features.
+        None: yes for a model that learns from both, else no.
     words : tuple of str or None
-        csv, json, arrow: columns whose numbers are names, as the files that a model learned from say themselves
-        (Parquet by its types, JSON by strings). None in models from before a value meant the same in every format.
+        csv, json, arrow: columns whose numbers are names according to the training files themselves (Parquet by its
+        types, JSON by strings). None in models from before a value meant the same in every format.
     labels : {"typed", "numbers", "words", None}
-        csv, json, arrow: how a label is read that may be a number. "typed": as the file says it, strings of JSON and
-        Parquet being words, while CSV has numbers; "numbers": strings that read as numbers are numbers, too; "words":
-        as it is written, which is what ``categorical`` asks for where it names the label. None in models from before a
-        label meant the same in every format.
+        csv, json, arrow: how to read a label that may be a number. "typed": by its type in the file; strings of JSON
+        and Parquet are words, CSV has numbers. "numbers": strings that read as numbers are numbers too. "words": as
+        written, which ``categorical`` requires if it names the label. None in models from before a label meant the same
+        in every format.
     text : mapping
         How texts become features: words, chars, lowercase, weighting, idf and normalize, as for
         `perceptive.features.text.TextFeatures`.
     known : tuple of str or None
-        csv, json, arrow: the columns that a model has learned from, where it is to see no others.
+        csv, json, arrow: the columns that a model has learned from, if it must see no others.
     numerals : bool
-        json, arrow: whether strings are read as csv files have them, where "37" is a number, but in columns of words.
+        json, arrow: whether strings are read as in csv files, where "37" is a number, except in columns of words.
     learned : bool
-        csv, json, arrow: whether a model has learned by it, so that columns that it names may be missing.
+        csv, json, arrow: whether a model has learned with it; columns that it names may then be missing.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class FileFormat:
 
     @property
     def width(self) -> int | None:
-        """Columns, where they are known before the data."""
+        """The columns, if they are known before the data."""
         return self.n_features if self.bits is None else 1 << self.bits
 
     @property
@@ -195,12 +195,12 @@ class FileFormat:
 
     @property
     def absent_is_zero(self) -> bool:
-        """Whether a row without a number of a column has a 0 there, and not a value that is missing."""
+        """Whether a row without a number in a column has 0 there, not a missing value."""
         return self.name in ("svmlight", "vw")
 
     @property
     def has_idf(self) -> bool:
-        """Whether these are weighted by how rare they are, for which the files are read once before."""
+        """Whether texts are weighted by rarity; the files are read once before for it."""
         return self.has_text and bool(self.text["idf"])
 
     def parser(
@@ -213,24 +213,24 @@ class FileFormat:
         queries: bool = False,
         measuring: bool = False,
     ) -> Any:
-        """The parser of the core.
+        """Make the core's parser.
 
         Parameters
         ----------
         remember : bool
-            Whether it gives the names of hashed features too.
+            Whether it also returns the names of hashed features.
         limit : int or None
-            svmlight: columns at most, where neither ``n_features`` nor ``bits`` sets a limit.
+            svmlight: maximum number of columns, if neither ``n_features`` nor ``bits`` sets a limit.
         idf : array of float32 or None
-            2^bits factors, where texts have idf. Without them it counts as 1.
+            2^bits factors, if texts use idf. Without them, idf counts as 1.
         header : Header
-            csv: of the file.
+            csv: header of the file.
         only_text : bool
-            Leave out all features but those of texts.
+            Leave out all features except those of texts.
         queries : bool
-            svmlight: whether every line must name its query.
+            svmlight: whether every line must have a query.
         measuring : bool
-            Whether it is to measure columns, by which they will be scaled.
+            Whether to measure columns, for scaling.
         """
         if self.scale in ("standard", "max") and self.scaling is None and not measuring:
             raise ValueError("numbers are scaled by how large columns are; measure them first, with measured")
@@ -265,14 +265,14 @@ class FileFormat:
         labels: str | None = "typed",
         quotes: bool = True,
     ) -> _core.Csv:
-        """The parser of the rows of a table, whose columns have a name and a kind each: see `kinds`."""
+        """Make the parser of the rows of a table; each column has a name and a kind: see `kinds`."""
         features = self._features(remember)
         assert features is not None
         texts = None if self.text_column is None else self._texts(idf)
         return _core.Csv(features, texts, delimiter, columns, labels or "before", quotes)
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
-        """What each column of a table is; ``categorical`` are those that the table itself says are."""
+        """Return the kind of each column of a table; ``categorical`` are those that the table itself marks so."""
         known = dict.fromkeys((*categorical, *self.categorical, *(self.words or ())), "categorical")
         known |= {} if self.text_column is None else {self.text_column: "text"}
         known |= {} if self.weight is None else {self.weight: "weight"}
@@ -282,7 +282,7 @@ class FileFormat:
         return [k if k not in FEATURES or name in met else "ignored" for name, k in zip(columns, kinds, strict=True)]
 
     def read_as(self, told: str) -> FileFormat:
-        """How files of another format give the same features; raises where they cannot.
+        """Return how files of another format give the same features; raise if they cannot.
 
         Examples
         --------
@@ -350,7 +350,7 @@ class FileFormat:
         return [] if self.scaling is None else self.scaling.factors
 
     def to_meta(self) -> dict[str, Any]:
-        """As plain values, for a model file."""
+        """Return it as plain values, for a model file."""
         meta = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         meta = {name: value for name, value in meta.items() if name not in PASSING}
         meta["format"] = meta.pop("name")  # as files have always called it
@@ -367,7 +367,7 @@ class FileFormat:
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> FileFormat:
-        """What `to_meta` gave; raises where it cannot be."""
+        """Make it from what `to_meta` returned; raise if that is impossible."""
         known = {f.name for f in fields(cls)} - {"name", *PASSING} | {"format"}
         if not isinstance(meta, dict) or set(meta) - known:
             raise ValueError("an unknown file format")

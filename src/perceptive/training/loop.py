@@ -64,8 +64,7 @@ class History:
         return self.updates[-1] == 0
 
     def few(self, mistakes: float) -> bool:
-        """Whether ten epochs are over and each of the later half made at most this many mistakes (and some are
-        allowed).
+        """Whether ten epochs are over, and each of the later half made at most this many mistakes (and these are > 0).
 
         The average over all epochs is then mostly an average of vectors that rarely err.
         """
