@@ -295,7 +295,7 @@ class FeatureSpace:
         return self.find(rows)
 
     def raw_rows(self, X: Any, index: _core.InvertedIndex | None = None) -> Any:
-        """Return raw examples as rows, with hashes and all columns; anything else unchanged. An index gets the names."""
+        """Return raw examples as rows, with hashes and all columns; anything else unchanged. An index gets names."""
         if not self.takes_raw(X):
             return X
         found = self._read(X, index=index)

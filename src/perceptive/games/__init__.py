@@ -1,4 +1,4 @@
-"""The games of the notes: player A chooses examples, player B learns, and theorems keep the score."""
+"""The games of the notes: player A chooses examples, player B learns, and theorems bound B's mistakes."""
 
 from perceptive.games.descent import batch_descent, duplicated_features, stochastic_descent
 from perceptive.games.drift import Regret, drifting_game, regret

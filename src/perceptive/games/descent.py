@@ -1,4 +1,4 @@
-"""The perceptron as stochastic gradient descent, beside the batch (`004_…`); and copies of features (`002_…`).
+"""The perceptron as stochastic gradient descent, compared with batch descent (`004_…`); and copied features (`002_…`).
 
 The perceptron criterion is E(v) = Σ max(0, −y·(v·x)): linear in v on the mistakes, and 0 elsewhere.
 """
@@ -14,7 +14,7 @@ from perceptive.games.examples import Floats, signed
 
 
 class Epoch(NamedTuple):
-    """After an epoch: the vector, the criterion, the examples it gets wrong (0 is wrong), and the updates made."""
+    """After an epoch: the vector, the criterion, the number of errors (a score of 0 is one), and the updates made."""
 
     v: Floats
     criterion: float
@@ -69,7 +69,7 @@ def batch_descent(X: ArrayLike, y: ArrayLike, epochs: int, learning_rate: float 
 
 
 class Duplicated(NamedTuple):
-    """Errors on the training data with so many copies of a feature."""
+    """Errors on the training data with this many copies of a feature."""
 
     copies: int
     counting: float
@@ -79,10 +79,10 @@ class Duplicated(NamedTuple):
 def duplicated_features(
     X: ArrayLike, y: ArrayLike, column: int, copies: ArrayLike, epochs: int = 20
 ) -> list[Duplicated]:
-    """Copy a feature over and over, and watch a learner that counts (naive Bayes) and one that learns from mistakes.
+    """Copy a feature repeatedly, and compare a learner that counts (naive Bayes) with one that learns from mistakes.
 
     Counting gives each copy the weight of the first, as if the copies agreed independently. The perceptron updates only
-    where it errs, and stops when all is right.
+    on errors, and stops when everything is right.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def duplicated_features(
     column : int
         The feature to copy.
     copies : sequence of int
-        How many more there are to be.
+        How many copies to add.
     epochs : int
-        Of the perceptron.
+        Epochs of the perceptron.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A target that moves, and regret: how much more hinge loss B suffers than the best vector or path in hindsight.
+"""A moving target, and regret: how much more hinge loss B has than the best vector or path in hindsight.
 
-Lengths of paths are Σ_t ‖u_t − u_{t−1}‖₁: so the best path is a linear program, and its loss is exact.
+The length of a path is Σ_t ‖u_t − u_{t−1}‖₁, so the best path is a linear program, and its loss is exact.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from perceptive.games.examples import Floats, Labels, check_bounds, signed
 def drifting_game(
     n_rounds: int, margin: float, radius: float, step: float, random_state: int = 0
 ) -> tuple[Floats, Labels, Floats]:
-    """Examples in the plane that a unit vector u_t separates, which turns by ``step`` radians in every round.
+    """Make examples in the plane that a unit vector u_t separates, which turns by ``step`` radians in every round.
 
     Parameters
     ----------
     n_rounds : int
     margin, radius : float
-        γ and R of each round, under its own u_t.
+        γ and R of each round, for its own u_t.
     step : float
-        0 stands still.
+        0: the target does not move.
     random_state : int
 
     Returns
@@ -60,13 +60,13 @@ class Regret(NamedTuple):
     Attributes
     ----------
     mistakes : int
-        Of the perceptron.
+        Mistakes of the perceptron.
     loss : float
         Σ max(0, 1 − y_t·(v_t·x_t)), v_t before round t.
     best_fixed : float
         The smallest loss of one vector u.
     best_path : float
-        The smallest loss of a path u_1, …, u_T that is no longer than was allowed.
+        The smallest loss of a path u_1, …, u_T within the allowed length.
     """
 
     mistakes: int
@@ -76,12 +76,12 @@ class Regret(NamedTuple):
 
     @property
     def against_fixed(self) -> float:
-        """How much more than the best vector."""
+        """The loss beyond that of the best vector."""
         return self.loss - self.best_fixed
 
     @property
     def against_path(self) -> float:
-        """How much more than the best path."""
+        """The loss beyond that of the best path."""
         return self.loss - self.best_path
 
 
@@ -93,7 +93,7 @@ def regret(X: ArrayLike, y: ArrayLike, length: float) -> Regret:
     X : array of shape (n_rounds, n_features)
     y : array of +1 and −1
     length : float
-        Σ_t ‖u_t − u_{t−1}‖₁ at most, of the path.
+        Maximum length Σ_t ‖u_t − u_{t−1}‖₁ of the path.
 
     Returns
     -------

@@ -13,7 +13,7 @@ SAFE = 1e-9  # how far the examples keep from γ and R, relatively, so that roun
 
 
 def signed(X: ArrayLike, y: ArrayLike) -> Floats:
-    """The rows y_i·x_i; raises for what are no examples of ±1."""
+    """Return the rows y_i·x_i; raise if they are not examples with labels ±1."""
     try:
         examples, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
     except (TypeError, ValueError) as error:
@@ -36,7 +36,7 @@ def check_bounds(margin: float, radius: float) -> None:
 def separable_game(
     n_rounds: int, n_features: int, margin: float, radius: float, random_state: int = 0
 ) -> tuple[Floats, Labels, Floats]:
-    """Examples that a unit vector u separates: y·(u·x) ≥ margin and ‖x‖ ≤ radius for each.
+    """Make examples that a unit vector u separates: y·(u·x) ≥ margin and ‖x‖ ≤ radius for each.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def separable_game(
 def noisy_game(
     n_rounds: int, n_features: int, margin: float, radius: float, noise: float, random_state: int = 0
 ) -> tuple[Floats, Labels, Floats]:
-    """A separable game in which A lies about each label with probability ``noise``.
+    """Make a separable game in which A lies about each label with probability ``noise``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def noisy_game(
 
     Returns
     -------
-    X, y, u : as in `separable_game`; u separates all but the lies
+    X, y, u : as in `separable_game`; u separates all except the lies
 
     Examples
     --------
@@ -107,7 +107,7 @@ def noisy_game(
 
 
 def hard_game(n: int) -> tuple[Floats, Labels, Floats]:
-    """A's best play: n orthonormal examples. No answer helps with the next one, so B errs (R/γ)² = n times.
+    """Make A's best play: n orthonormal examples. No answer helps with the next one, so B errs (R/γ)² = n times.
 
     Parameters
     ----------

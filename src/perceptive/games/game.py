@@ -1,7 +1,7 @@
 """What the games share: the referee's rules, the state after a round, and the chain kγ ≤ v·u ≤ ‖v‖ ≤ √k·R.
 
-Player A shows examples, player B answers and learns, the referee holds A to the margin and the radius. Vectors are
-plain lists, and sums go from left to right: so the page that `perceptive play` opens plays the same game, bit for bit.
+Player A shows examples, player B answers and learns, and the referee checks A's margin and radius. Vectors are plain
+lists, and sums go from left to right, so the page of `perceptive play` plays the same game, bit for bit.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class GameRound:
     Attributes
     ----------
     x, y : object
-        What A showed, and its answer.
+        What A showed, and the right answer.
     prediction : object
-        What B said.
+        What B answered.
     mistake : bool
     v : list or dict
         v_k after the round.
@@ -45,7 +45,7 @@ class GameRound:
     along, length : float
         v_k·u and ‖v_k‖.
     least, most : float
-        What Lemma 1 and Lemma 2 allow them: kγ (less what A lied) and √k·R.
+        Their limits by Lemma 1 and Lemma 2: kγ (minus A's lies) and √k·R.
     """
 
     x: Any
@@ -66,7 +66,7 @@ class GameRound:
 
     @property
     def holds(self) -> bool:
-        """Whether the chain holds, but for rounding. If it does not, that is a bug."""
+        """Whether the chain holds, up to rounding. If it does not, that is a bug."""
         slack = SLACK * max(1.0, *map(abs, self.chain))
         return all(a <= b + slack for a, b in zip(self.chain, self.chain[1:], strict=False))
 
@@ -75,7 +75,7 @@ class Player(Protocol):
     """Player A."""
 
     def move(self, game: Any) -> Any:
-        """What to show next, as arguments of the game's ``round``; None where it gives up."""
+        """Return what to show next, as arguments of the game's ``round``; None to give up."""
 
 
 class Game:
@@ -103,11 +103,11 @@ class Game:
         return (self.radius / self.margin) ** 2
 
     def round(self, x: Any, y: Any) -> GameRound:
-        """A shows x, B answers, A says that it is y. Raises `IllegalMove` where the rules forbid it."""
+        """A shows x, B answers, A reveals y. Raises `IllegalMove` if the rules forbid it."""
         raise NotImplementedError
 
     def play(self, player: Player, rounds: int) -> list[GameRound]:
-        """Let A play so many rounds, or until it gives up; those that were played."""
+        """Let A play up to this many rounds, or until it gives up; return the rounds played."""
         before = len(self.rounds)
         for _ in range(rounds):
             move = player.move(self)
@@ -136,7 +136,7 @@ class Game:
 
 
 def unit_vector(u: Any) -> list[float]:
-    """A target u as a list, of length 1."""
+    """Return a target u as a list, scaled to length 1."""
     target = [float(value) for value in u]
     length = math.sqrt(dot(target, target))
     if not target or not abs(length - 1) <= 1e-6:
@@ -145,7 +145,7 @@ def unit_vector(u: Any) -> list[float]:
 
 
 def numbers(x: Any, d: int, name: str = "x") -> list[float]:
-    """A vector of d finite numbers."""
+    """Return a vector of d finite numbers."""
     try:
         values = [float(value) for value in x]
     except (TypeError, ValueError):

@@ -9,7 +9,7 @@ from perceptive.games.game import SLACK, Game, GameRound, IllegalMove, dot, numb
 
 
 class PerceptronGame(Game):
-    """A shows (x, y) with y·(u·x) ≥ γ and ‖x‖ ≤ R; B is the perceptron from v₀ = 0. B errs (R/γ)² times at most.
+    """A shows (x, y) with y·(u·x) ≥ γ and ‖x‖ ≤ R; B is the perceptron from v₀ = 0. B errs at most (R/γ)² times.
 
     Parameters
     ----------
@@ -18,8 +18,8 @@ class PerceptronGame(Game):
     margin, radius : float
         γ and R.
     deviation : float
-        D: how far A may fall short of the margin, √Σ max(0, γ − y·(u·x))² over all rounds. Then the bound is
-        ((R + D)/γ)². 0 is the game of the notes.
+        D: how far A may fall short of the margin, √Σ max(0, γ − y·(u·x))² over all rounds. The bound is then ((R +
+        D)/γ)². 0 is the game of the notes.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class PerceptronGame(Game):
         return ((self.radius + self.deviation) / self.margin) ** 2
 
     def check(self, x: Any, y: Any) -> tuple[list[float], float]:
-        """x as a list, and by how much it falls short of the margin; raises `IllegalMove`."""
+        """Return x as a list, and by how much it falls short of the margin; raise `IllegalMove`."""
         x = numbers(x, len(self.u))
         if y not in (1, -1):
             raise IllegalMove(f"y = {y!r}: the answers are +1 and −1")
@@ -65,7 +65,7 @@ class PerceptronGame(Game):
         return x, short
 
     def round(self, x: Any, y: Any) -> GameRound:
-        """A shows x, B says the sign of v·x, A says that it is y."""
+        """A shows x, B answers the sign of v·x, A reveals y."""
         x, short = self.check(x, y)
         self._lied2 += short * short
         score = dot(self.v, x)

@@ -1,4 +1,4 @@
-"""Players A of the perceptron game: from kind to cruel."""
+"""Players A of the perceptron game, from kind to cruel."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def combine(*terms: tuple[float, list[float]]) -> list[float]:
 
 
 def across(game: PerceptronGame, x: list[float]) -> list[float]:
-    """What of x lies across u, of length 1; zeros where nothing does."""
+    """Return the part of x perpendicular to u (of length 1); zeros if there is none."""
     rest = combine((1.0, x), (-dot(x, game.u), game.u))
     length = math.sqrt(dot(rest, rest))
     return [value / length for value in rest] if length > TINY else [0.0] * len(x)
 
 
 def reach(game: PerceptronGame) -> float:
-    """√(R² − γ²): how far across u an example on the margin may lie."""
+    """Return √(R² − γ²): how far from u an example on the margin may lie."""
     return math.sqrt(max(0.0, game.radius * game.radius - game.margin * game.margin))
 
 
 class RandomPlayer:
-    """Any admissible example.
+    """Shows any admissible example.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class RandomPlayer:
         self.random = RandomNumbers(seed)
 
     def move(self, game: PerceptronGame) -> Move:
-        """An example: how far along u, then where across it."""
+        """Return an example: its part along u, then the part perpendicular to it."""
         y = self.random.sign()
         along = self.random.uniform(game.margin, game.radius)
         room = math.sqrt(max(0.0, game.radius * game.radius - along * along)) * self.random.uniform()
@@ -58,7 +58,7 @@ class RandomPlayer:
 
 
 class Replay:
-    """Examples that are given, in their order.
+    """Shows given examples, in their order.
 
     Examples
     --------
@@ -71,15 +71,15 @@ class Replay:
         self.moves: Iterator[tuple[Any, Any]] = iter(zip(X, y, strict=True))
 
     def move(self, game: PerceptronGame) -> tuple[Any, int] | None:
-        """The next one."""
+        """Return the next one."""
         x, y = next(self.moves, (None, 0))
         return None if x is None else (x, int(y))
 
 
 class Orthogonal:
-    """Examples at right angles, each with margin γ and length R: none teaches B anything about the next.
+    """Shows perpendicular examples, each with margin γ and length R: none teaches B anything about the next.
 
-    Attains (R/γ)², where that is whole and there are as many dimensions.
+    Attains (R/γ)² if that is a whole number and there are as many dimensions.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Orthogonal:
     """
 
     def move(self, game: PerceptronGame) -> Move | None:
-        """R·e_i, the i-th axis of a basis in which u has the components γ/R, …, γ/R and a rest."""
+        """Return R·e_i, the i-th axis of a basis in which u has the components γ/R, …, γ/R and a rest."""
         i, d, share = len(game.rounds), len(game.u), game.margin / game.radius
         n = min(d, math.floor((1 + 1e-9) / (share * share)))
         if i >= n:
@@ -111,7 +111,7 @@ class Orthogonal:
 
 
 class Planar:
-    """In a plane: to and fro across u, half a reach on either side. Attains half of (R/γ)².
+    """In a plane: alternates between both sides of u, half a reach on either side. Attains half of (R/γ)².
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Planar:
     """
 
     def move(self, game: PerceptronGame) -> Move | None:
-        """γu ± √(R² − γ²) across, whichever B gets wrong; the first goes half as far."""
+        """Return γu ± √(R² − γ²) across, whichever B gets wrong; the first goes half as far."""
         if len(game.u) < 2:
             return None if game.rounds else ([game.margin * game.u[0]], 1)
         axis = min(range(len(game.u)), key=lambda j: abs(game.u[j]))
@@ -136,7 +136,7 @@ class Planar:
 
 
 class Greedy:
-    """The longest example that B gets wrong by as little as can be: v·x = 0, or just below.
+    """Shows the longest example that B gets wrong by as little as possible: v·x = 0, or just below.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class Greedy:
         self.random = RandomNumbers(seed)
 
     def move(self, game: PerceptronGame) -> Move | None:
-        """γu, as far against v as makes v·x = 0, and the rest of R at right angles to both."""
+        """Return γu, as far against v as makes v·x = 0, and the rest of R perpendicular to both."""
         side = across(game, game.v)
         y, s = self.random.sign(), reach(game)
         most = dot(game.v, side)
@@ -168,7 +168,7 @@ class Greedy:
 
 
 class LabelFlipping:
-    """Lies about the label now and then, as long as the game's deviation D lasts: what the Δ-trick is for.
+    """Lies about the label from time to time, within the game's deviation D: the Δ-trick handles this.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class LabelFlipping:
         self.honest, self.share, self.random = RandomPlayer(seed), share, RandomNumbers(seed + 1)
 
     def move(self, game: PerceptronGame) -> Move:
-        """An admissible example, with the wrong label where the referee lets it pass."""
+        """Return an admissible example, with the wrong label if the referee allows it."""
         x, y = self.honest.move(game)
         if self.random.uniform() < self.share:
             with suppress(ValueError):

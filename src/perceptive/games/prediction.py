@@ -1,6 +1,6 @@
-"""The prediction game (`002_…`): A picks a concept from a finite class C, B predicts its labels one point at a time.
+"""The prediction game (`002_…`): A picks a concept from a finite class C; B predicts its labels point by point.
 
-M_B(C) is the largest number of mistakes that A can make B commit, and M(C) the smallest of these over all B.
+M_B(C) is the largest number of mistakes that A can force B to make, and M(C) the smallest of these over all B.
 Littlestone (1988): M(C) is the depth of the largest mistake tree, and VCdim(C) ≤ M(C) ≤ log₂|C|.
 """
 
@@ -16,16 +16,16 @@ Concepts = int  # a set of concepts: bit i stands for concept i
 
 
 class Learner(Protocol[State]):
-    """Player B: what it knows is a state, which can be looked up (hashed)."""
+    """Player B: its knowledge is a hashable state."""
 
     def start(self, game: PredictionGame, concepts: Concepts) -> State:
-        """What it knows before the first round: that the target is one of these."""
+        """Return its knowledge before the first round: the target is one of these."""
 
     def predict(self, game: PredictionGame, state: State, point: int) -> bool:
-        """The label of a point, by its number."""
+        """Return the label of a point, given by its number."""
 
     def learn(self, game: PredictionGame, state: State, point: int, label: bool) -> State:
-        """What it knows after being told."""
+        """Return its knowledge after seeing the answer."""
 
 
 class PredictionGame:
@@ -34,7 +34,7 @@ class PredictionGame:
     Parameters
     ----------
     concepts : sequence of callables
-        Each gives True or False for a point. Those that label all points alike are one concept.
+        Each returns True or False for a point. Concepts that label all points in the same way are one concept.
     points : sequence
 
     Attributes
@@ -68,16 +68,16 @@ class PredictionGame:
         self._worst: dict[Learner[Any], dict[tuple[Concepts, Any], float]] = {}
 
     def consistent(self, concepts: Concepts, point: int, label: bool) -> Concepts:
-        """Those of some concepts that give a point this label."""
+        """Return the concepts among these that give a point this label."""
         return concepts & (self._positive[point] if label else ~self._positive[point])
 
     @property
     def halving_bound(self) -> float:
-        """log₂|C|: what the halving algorithm never exceeds."""
+        """log₂|C|: the halving algorithm never makes more mistakes."""
         return math.log2(len(self.labels))
 
     def littlestone_dimension(self, concepts: Concepts | None = None) -> int:
-        """M(C): the depth of the largest tree whose every node is a point that splits what is left."""
+        """M(C): the depth of the largest tree whose every node is a point that splits the remaining concepts."""
         concepts = self.all if concepts is None else concepts
         if concepts & (concepts - 1) == 0:
             return 0 if concepts else -1
@@ -91,7 +91,7 @@ class PredictionGame:
         return self._depth[concepts]
 
     def vc_dimension(self, concepts: Concepts | None = None) -> int:
-        """The most points that the concepts label in every way."""
+        """The largest number of points that the concepts label in every way."""
         concepts = self.all if concepts is None else concepts
         if not concepts:
             return -1
@@ -111,13 +111,13 @@ class PredictionGame:
         return True
 
     def mistake_bound(self, learner: Learner[Any], concepts: Concepts | None = None) -> float:
-        """M_B(C): the most mistakes of B, over all concepts and all sequences of points; ∞ where there is no most."""
+        """Return M_B(C): the most mistakes of B, over all concepts and all sequences of points; ∞ if unbounded."""
         concepts = self.all if concepts is None else concepts
         known = self._worst.setdefault(learner, {})
         on_the_way: dict[tuple[Concepts, Any], int] = {}  # positions, and the mistakes until then
 
         def forced(concepts: Concepts, state: Any, made: int) -> float:
-            """How many more mistakes, depth first: a position is what A may still mean, and what B knows."""
+            """Count further mistakes, depth first: a position is what A may still mean, and what B knows."""
             here = concepts, state
             if here in known:
                 return known[here]
@@ -140,7 +140,7 @@ class PredictionGame:
         return forced(concepts, learner.start(self, concepts), 0)
 
     def play(self, learner: Learner[Any], concept: int, points: Sequence[int]) -> Iterator[bool]:
-        """Let B predict a concept on these points, by their numbers; whether it errs in each round."""
+        """Let B predict a concept on these points, by their numbers; return whether it errs in each round."""
         state = learner.start(self, self.all)
         for point in points:
             label = self.labels[concept][point]
@@ -161,7 +161,7 @@ class _VersionSpace:
 
 
 class Halving(_VersionSpace):
-    """Predicts with the majority of the concepts that are left: each mistake halves them at least. Ties say False."""
+    """Predicts with the majority of the remaining concepts: each mistake at least halves them. Ties mean False."""
 
     def predict(self, game: PredictionGame, state: Concepts, point: int) -> bool:
         """What more of them say."""

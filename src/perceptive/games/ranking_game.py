@@ -11,8 +11,8 @@ from perceptive.games.game import Game, GameRound, IllegalMove, dot, numbers, un
 class RankingGame(Game):
     """A shows a list with ‖x_j‖ ≤ R whose best leads by u·x_ℓ − u·x_j ≥ γ; B picks the best by v, from v₀ = 0.
 
-    An update adds x_ℓ − x_j, which may be 2R long: so B errs (2R/γ)² times at most. (The notes' Theorem 2, with half of
-    that, needs x_ℓ·x_j ≥ 0.)
+    An update adds x_ℓ − x_j, which may be 2R long, so B errs at most (2R/γ)² times. (Theorem 2 of the notes, with half
+    of that, needs x_ℓ·x_j ≥ 0.)
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RankingGame(Game):
         self.v = [0.0] * len(self.u)
 
     def round(self, x: Any, y: Any) -> GameRound:
-        """A shows a list, B says which is best, counted from 0, A says that it is y."""
+        """A shows a list, B answers which is best, counted from 0, A reveals y."""
         xs = [numbers(one, len(self.u), f"x[{j}]") for j, one in enumerate(x)]
         if isinstance(y, bool) or not isinstance(y, int) or not 0 <= y < len(xs):
             raise IllegalMove(f"best = {y!r}: the list has the places 0 … {len(xs) - 1}")

@@ -4,8 +4,8 @@ Gordan's theorem: for vectors z_i = y_i·x_i exactly one of these exists,
 
     w with w·z_i > 0 for all i,      or      λ ≥ 0, Σ λ_i = 1, with Σ λ_i z_i = 0.
 
-A linear program finds the one or the other; what it finds is checked, in rational arithmetic where the data are whole
-numbers. There the perceptron itself gives a second proof: it converges, or comes back to where it was.
+A linear program finds one or the other. The result is checked, in rational arithmetic if the data are whole numbers.
+For these, the perceptron itself gives a second proof: it converges, or returns to an earlier vector.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Separation:
     ----------
     separable : bool
     witness : array
-        w if separable, else λ; of fractions if exact, else of floats.
+        w if separable, else λ; fractions if exact, else floats.
     exact : bool
         Whether the witness was checked in rational arithmetic.
     """
@@ -47,7 +47,7 @@ def separate(X: ArrayLike, y: ArrayLike) -> Separation:
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
-        A bias, if there is to be one, is a column of ones.
+        For a bias, add a column of ones.
     y : array of +1 and −1
 
     Returns
@@ -117,11 +117,11 @@ class Cycle:
     Attributes
     ----------
     converged : bool
-        True: an epoch went by without an update. False: an epoch began as an earlier one had, so it never will.
+        True: an epoch had no update. False: an epoch began like an earlier one, so it never converges.
     weights : tuple of int
-        At the end; where it goes in circles, the vector that came back.
+        The last vector; if it cycles, the vector that came back.
     epochs, updates : int
-        Until then, the epoch without an update included.
+        Counts until then, including the epoch without an update.
     period : int
         Epochs from one visit of ``weights`` to the next; 0 if converged.
     """
@@ -136,7 +136,7 @@ class Cycle:
 def cycle(
     X: ArrayLike, y: ArrayLike, start: ArrayLike | None = None, *, ties: str = "mistake", max_epochs: int = 1_000_000
 ) -> Cycle:
-    """Run the perceptron on whole numbers, in the order given, until it converges or goes in circles.
+    """Run the perceptron on whole numbers, in the given order, until it converges or cycles.
 
     One of the two must happen: its weights stay bounded, separable or not (Block & Levin 1970).
 
@@ -147,7 +147,7 @@ def cycle(
     start : array of whole numbers or None
         v₀; None for zero.
     ties : {"mistake", "positive"}
-        A score of 0 is a mistake, or predicts +1.
+        Whether a score of 0 is a mistake, or predicts +1.
     max_epochs : int
         When to give up, with an ArithmeticError.
 

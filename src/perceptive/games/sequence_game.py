@@ -1,4 +1,4 @@
-"""The game over sequences (`000_…` §4), with a referee that looks at every labelling."""
+"""The game over sequences (`000_…` §4), with a referee that checks every labelling."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MOST = 4096  # labellings of a sentence, which the referee goes through
 
 
 class SequenceGame(Game):
-    """A shows words and their labels; u must score those γ above every other labelling; B is the structured perceptron.
+    """A shows words and labels that u scores γ above every other labelling; B is the structured perceptron.
 
-    Φ counts words with their label, ``(word, label)``, and labels with the one before, ``("@", before, label)``.
+    Φ counts words with their label, ``(word, label)``, and labels with the previous one, ``("@", before, label)``.
 
     Parameters
     ----------
     u : dict
-        The target: weights of these, of length 1.
+        The target: weights of these features, of length 1.
     labels : sequence
-        Their names.
+        The label names.
     margin, radius : float
         γ, and R for the ‖Φ(x, y*) − Φ(x, ŷ)‖ of any ŷ.
 
@@ -67,7 +67,7 @@ class SequenceGame(Game):
         return self._named(self.learner.phi([{w: 1.0} for w in words], tuple(self._number[y] for y in labels)))
 
     def round(self, x: Sequence[str], y: Sequence[Any]) -> GameRound:
-        """A shows words, B labels them, A says the labels."""
+        """A shows words, B labels them, A reveals the labels."""
         words, n = [str(word) for word in x], len(self.labels)
         if not words or len(y) != len(words) or any(label not in self._number for label in y):
             raise IllegalMove(f"labels {list(y)!r} for {len(words)} words: give each word one of {self.labels!r}")

@@ -1,4 +1,4 @@
-"""Pictures; matplotlib (``pip install perceptive[plot]``) is imported when one is drawn."""
+"""Plots; matplotlib (``pip install perceptive[plot]``) is imported when one is drawn."""
 
 from perceptive.plots.explanation import plot_explanation
 from perceptive.plots.game import ChainDisplay, GameDisplay

@@ -1,4 +1,4 @@
-"""What made a prediction, as bars."""
+"""The explanation of a prediction, as bars."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from perceptive.plots.pyplot import pyplot
 
 
 def plot_explanation(explanation: Explanation, *, top: int = 15, ax: Any = None) -> Any:
-    """Draw what each feature adds to the score of a label: a bar for each, the largest on top.
+    """Draw how much each feature adds to the score of a label: a bar for each, the largest on top.
 
     Parameters
     ----------
     explanation : Explanation
-        As ``explain`` of an estimator gives it.
+        The result of an estimator's ``explain``.
     top : int
-        How many bars at most; what the others add is one more.
+        Maximum number of bars; one more bar shows the sum of the others.
     ax : matplotlib Axes, optional
         Where to draw.
 

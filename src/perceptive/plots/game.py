@@ -1,4 +1,4 @@
-"""The perceptron game, as the notes draw it; and the chain kγ ≤ v·u ≤ ‖v‖ ≤ √k·R."""
+"""The perceptron game, drawn as in the notes; and the chain kγ ≤ v·u ≤ ‖v‖ ≤ √k·R."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GameDisplay(Display):
     X, y : arrays
         The examples shown so far, and their answers.
     guesses : dict
-        From k to v_k.
+        Maps k to v_k.
     """
 
     u: Floats
@@ -44,7 +44,7 @@ class GameDisplay(Display):
         ----------
         game : PerceptronGame
         guesses : sequence of int or None
-            Which v_k to draw; None: the last.
+            Which v_k to draw; None: the last one.
         ax : matplotlib axes or None
 
         Examples
@@ -91,7 +91,7 @@ class GameDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class ChainDisplay(Display):
-    """The proof as a picture: a quadratic function of k below a linear one cannot go on for ever.
+    """The proof as a picture: a quadratic function of k cannot stay below a linear one for ever.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Inner products after hashing, against those before."""
+"""Inner products after hashing, compared with those before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HashKernelDisplay(Display):
     Parameters
     ----------
     exact, hashed : arrays
-        Of the same pairs.
+        Inner products of the same pairs.
     bits : int
         There are 2^bits buckets.
     """
@@ -39,7 +39,7 @@ class HashKernelDisplay(Display):
         X : array of shape (n_samples, n_features)
         bits : int
         seed : int
-            Of the hash.
+            Seed of the hash.
         ax : matplotlib axes or None
 
         Examples

@@ -37,7 +37,7 @@ class LiftDisplay:
     X, y : arrays
         Rows of two numbers, and their labels.
     w : array of shape (4,)
-        Of x₁, x₂, x₁x₂ and 1.
+        Weights of x₁, x₂, x₁x₂ and 1.
     """
 
     X: Floats
@@ -52,7 +52,7 @@ class LiftDisplay:
         ----------
         X, y : rows of two numbers, and labels of two classes
         epochs : int
-            At most, of the perceptron.
+            Maximum number of epochs of the perceptron.
         axs : two matplotlib axes or None
             The first of them in three dimensions.
 
@@ -70,7 +70,7 @@ class LiftDisplay:
         return cls(np.asarray(X, dtype=np.float64), np.asarray(y), w.astype(np.float64)).plot(axs)
 
     def scores(self, X: ArrayLike) -> Floats:
-        """What the plane says of points below it."""
+        """Return what the plane predicts for points below it."""
         scores: Floats = lifted(X) @ self.w[:3] + self.w[3]
         return scores
 

@@ -1,4 +1,4 @@
-"""matplotlib, imported when a picture is drawn; and what the pictures share."""
+"""matplotlib, imported when something is drawn; and what the plots share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PLUS, MINUS = "#0072B2", "#D55E00"  # told apart by everyone (Okabe & Ito); mark
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or an error that says how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -18,12 +18,12 @@ def pyplot() -> Any:
 
 
 def axes(ax: Any) -> Any:
-    """Where to draw: the axes that are given, or the current ones."""
+    """Return the given axes, or the current ones."""
     return pyplot().gca() if ax is None else ax
 
 
 def arrow(ax: Any, tip: Any, colour: str, name: str, tail: Any = (0.0, 0.0)) -> None:
-    """A vector, with its name at the tip."""
+    """Draw a vector, with its name at the tip."""
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", xy=tip, xytext=tail, arrowprops=style, zorder=4)
     ax.annotate(name, xy=tip, xytext=(5, 5), textcoords="offset points", color=colour)
@@ -35,14 +35,14 @@ class Display:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Where `plot` has drawn it.
+        Where `plot` has drawn.
     """
 
     ax_: Any
     figure_: Any
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, in the axes that are given or the current ones."""
+        """Draw, in the given axes or the current ones."""
         self.ax_ = axes(ax)
         self._draw(self.ax_)
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""Ranking in the plane: the candidates, their shadows on u or v, and the correction x_ℓ − x_ℓ̂."""
+"""Ranking in the plane: the candidates, their projections on u or v, and the correction x_ℓ − x_ℓ̂."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(eq=False, repr=False)
 class RankingDisplay(Display):
-    """A list, ranked by the shadows of its candidates on a vector.
+    """A list, ranked by the projections of its candidates on a vector.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class RankingDisplay(Display):
     best, chosen : int
         The right answer (circled green), and what v ranks highest (circled purple).
     after : array of shape (2,) or None
-        v after the correction, where that is drawn.
+        v after the correction, if that is drawn.
     """
 
     X: Floats
@@ -48,7 +48,7 @@ class RankingDisplay(Display):
         round : int
             Which one.
         by : {"u", "v", "correction"}
-            Shadows on the target, on the guess before the round, or what the guess learned from it.
+            Projections on the target, on the guess before the round, or what the guess learned from it.
         ax : matplotlib axes or None
 
         Examples

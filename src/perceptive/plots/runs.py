@@ -23,9 +23,9 @@ class HypothesesDisplay(Display):
     Parameters
     ----------
     epochs : array
-        Where the errors were measured; parts of the first epoch among them.
+        Where the errors were measured, including fractions of the first epoch.
     errors : dict
-        From hypotheses to their errors there.
+        Maps hypotheses to their errors there.
     """
 
     epochs: Floats
@@ -44,16 +44,16 @@ class HypothesesDisplay(Display):
         parts: int = 5,
         ax: Any = None,
     ) -> HypothesesDisplay:
-        """Train a copy of a linear or kernel classifier once, and test as it goes.
+        """Train a copy of a linear or kernel classifier once, and test it during training.
 
         Parameters
         ----------
         estimator : LinearClassifier or KernelClassifier
-            What to train; a copy that keeps every update is.
+            The classifier; the copy keeps every update.
         X, y, X_test, y_test : arrays
         epochs : int
         parts : int
-            So often in each epoch it is tested.
+            How often to test in each epoch.
         ax : matplotlib axes or None
 
         Examples
@@ -92,7 +92,7 @@ class HypothesesDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class SurvivalDisplay(Display):
-    """How many examples each v_k predicted, the one it erred on included.
+    """How many examples each v_k predicted, including the one it got wrong.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class LearningCurveDisplay(Display):
     Parameters
     ----------
     updates : array of int
-        In each epoch.
+        Updates in each epoch.
     certificate : Certificate
     """
 
@@ -144,7 +144,7 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, ax: Any = None) -> LearningCurveDisplay:
-        """Draw the run of a fitted estimator, on the data that it was fitted on.
+        """Draw the run of a fitted estimator, on its training data.
 
         Examples
         --------

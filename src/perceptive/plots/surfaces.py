@@ -14,24 +14,24 @@ from perceptive.plots.pyplot import MINUS, PLUS, Display, V, arrow
 
 @dataclass(eq=False, repr=False)
 class DecisionSurfaceDisplay(Display):
-    """Where a classifier of two features decides for which class; the margin as a band, supports circled.
+    """Which class a classifier of two features predicts where; the margin as a band, supports circled.
 
-    Of a linear one w is drawn too: at right angles to the boundary.
+    For a linear classifier, w is drawn too: perpendicular to the boundary.
 
     Parameters
     ----------
     x, y : arrays of shape (n, m)
         The grid.
     scores : array of shape (n, m) or (n, m, n_classes)
-        What the classifier gives there.
+        Scores of the classifier there.
     X, classes : arrays
         The examples, and the index of the class of each.
     supports : array of shape (n_supports, 2)
-        None for a classifier that has none.
+        None for a classifier without supports.
     margin : float
         Half the width of the band |score| ≤ margin; for two classes.
     w : array of shape (3,) or None
-        Of a linear classifier of two classes: the weights, the intercept last.
+        For a linear classifier of two classes: the weights, the intercept last.
     """
 
     x: NDArray[np.float64]
@@ -60,14 +60,14 @@ class DecisionSurfaceDisplay(Display):
         Parameters
         ----------
         estimator : classifier
-            Fitted on two features: one of ours, or of scikit-learn's.
+            Fitted on two features: one of ours, or of scikit-learn.
         X, y : the examples to show
         hypothesis : str or None
-            Another one than the estimator's; for ours.
+            Use this hypothesis instead of the estimator's own; only for ours.
         grid : int
             Points on each side.
         margin : float or None
-            Of the band; where None, the smallest |score| of an example (so that the band touches it).
+            Half the width of the band; None: the smallest |score| of an example (so that the band touches it).
         ax : matplotlib axes or None
 
         Examples
@@ -165,7 +165,7 @@ class GramDisplay(Display):
 
     @classmethod
     def from_kernel(cls, kernel: Any, X: Any, y: Any = None, *, ax: Any = None) -> GramDisplay:
-        """Compute, and draw; with labels y the examples are put in the order of their classes."""
+        """Compute, and draw; with labels y, the examples are sorted by class."""
         K = as_kernel(kernel).gram(X)
         if y is not None:
             order = np.argsort(np.asarray(y), kind="stable")

@@ -14,13 +14,13 @@ from perceptive.plots.pyplot import pyplot
 def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any = None, second: bool = True) -> Any:
     """Draw every label of every token as a node, and the best path through them.
 
-    A node is the darker, the closer the best path through it comes to the best of all (its max-marginal). Steps that
-    the scheme forbids are not drawn.
+    A node is darker if the best path through it is closer to the best of all (its max-marginal). Transitions that the
+    scheme forbids are not drawn.
 
     Parameters
     ----------
     learner : SequenceLearner
-        That has learned; of an estimator, its ``learner_``.
+        A trained one; for an estimator, its ``learner_``.
     sentence : sequence of tokens
     ax : matplotlib Axes, optional
         Where to draw.

@@ -1,8 +1,8 @@
-r"""brat standoff: a text in ``notes.txt``, and beside it its spans in ``notes.ann``.
+r"""brat standoff: a text in ``notes.txt``, and its spans in ``notes.ann`` next to it.
 
-A line ``T1<tab>PER 0 3<tab>Ada`` is a span; relations, events, attributes and notes say nothing about tokens and are
-passed over. brat cuts a span at line breaks: pieces with nothing but white space between them are one span. Other spans
-in pieces are none that tokens can tell, and kept apart.
+A line ``T1<tab>PER 0 3<tab>Ada`` is a span; relations, events, attributes and notes are not about tokens and are
+skipped. brat cuts a span at line breaks: pieces with only white space between them are one span. Other spans in pieces
+cannot be expressed by tokens, and are kept separately.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ OTHERS = "REAMN#*"  # what other lines begin with
 
 
 def is_brat(path: str) -> bool:
-    """Whether a file is one of the two."""
+    """Return whether a file is one of the two."""
     root, end = os.path.splitext(path)
     return end == SPANS or (end == TEXT and os.path.isfile(root + SPANS))
 
 
 def lacks_spans(path: str) -> bool:
-    """Whether a text stands among files of brat, without one of its own."""
+    """Return whether a text is among files of brat, without its own spans."""
     folder, end = os.path.dirname(path) or ".", os.path.splitext(path)[1]
     return end == TEXT and os.path.isfile(path) and any(name.endswith(SPANS) for name in os.listdir(folder))
 
 
 def read_brat(path: str, encoding: str = UTF8) -> Iterator[list[Document]]:
-    """The document that either of the two files names; without spans where there is only the text."""
+    """Return the document of either file; without spans if there is only the text."""
     text_path, spans_path = paths_of(path)
     if not os.path.isfile(text_path):
         raise ValueError(f"{shown(path)}: there is no {shown(text_path)} with its text; put it there")
@@ -46,7 +46,7 @@ def read_brat(path: str, encoding: str = UTF8) -> Iterator[list[Document]]:
 
 
 def paths_of(path: str) -> tuple[str, str]:
-    """The file of the text, and that of the spans.
+    """Return the file of the text, and that of the spans.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, bool]]:
 
 
 def as_lines(document: Document) -> str:
-    """The spans of a document, as the file beside its text has them.
+    """Read the spans of a document from the file next to its text.
 
     Examples
     --------

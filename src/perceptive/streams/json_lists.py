@@ -1,7 +1,7 @@
-r"""Lists of candidates from JSON lines: rows of features for rankers, or objects of any kind for kernels.
+r"""Read lists of candidates from JSON lines: rows of features for rankers, or any objects for kernels.
 
-A line is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of those equally good, or ``"grades"`` may
-say how good each is; without either the list has no answer.
+A line is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of equally good ones, or ``"grades"`` may
+say how good each is. Without either, the list has no answer.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "spelled.jsonl")
@@ -40,9 +40,9 @@ class _List(NamedTuple):
 
 
 def candidate_blocks(path: str, ahead: bool) -> Iterator[Block]:
-    """The candidates of a file as JSON lines, to be looked at; lists that are broken are left out.
+    """Yield the candidates of a file as JSON lines, for inspection; broken lists are left out.
 
-    With ``ahead`` those of its first block alone, which stays there to be read.
+    With ``ahead`` only those of its first block, which can still be read.
     """
     read = partial(_list_of, "objects", Log(), set[str]())
     for lines in read_json_lines(path, Log(), True, read, ahead=ahead):
@@ -56,7 +56,7 @@ def _as_lines(candidates: list[Any]) -> bytes:
 def read_row_lists(
     files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool, few: bool
 ) -> Iterator[Any]:
-    """The lists of some files, whose candidates are the rows that a parser of JSON makes of them."""
+    """Yield the lists of some files; a JSON parser makes rows of the candidates."""
 
     def parse(candidates: list[Any], sizes: NDArray[np.int64]) -> Examples:
         *arrays, _, _, complaints, names = parser.parse(_as_lines(candidates), single, True)
@@ -71,17 +71,17 @@ def read_row_lists(
 def read_object_lists(
     files: Sequence[str], log: Log, skip: bool, attempt: Attempt = lambda candidates, sizes: None
 ) -> Iterator[CandidateLists]:
-    """The lists of some files, block by block.
+    """Yield the lists of some files, block by block.
 
     Parameters
     ----------
     files : list of paths
     log : Log
-        Is told what was left out, and what is odd.
+        Collects what was left out, and oddities.
     skip : bool
-        Whether a broken list is left out, or raises.
+        Whether a broken list is left out; otherwise it raises.
     attempt : callable
-        Is given candidates and the sizes of their lists, and raises where they cannot be taken.
+        Called with candidates and the sizes of their lists; raises if they are not valid.
     """
 
     def worded(candidates: list[Any], sizes: NDArray[np.int64]) -> Any:

@@ -1,7 +1,7 @@
-r"""Lists of candidates from files: svmlight with ``qid:`` (SVM-rank, LETOR), or JSON lines of lists.
+r"""Read lists of candidates from files: svmlight with ``qid:`` (SVM-rank, LETOR), or JSON lines of lists.
 
-In svmlight the lines of a query stand together, and in one file; a list with a broken line is broken as a whole.
-Memory holds a few blocks and the list that is being read.
+In svmlight, the lines of a query are adjacent and in one file; a broken line breaks its whole list. Memory holds a few
+blocks and the current list.
 
 >>> import pathlib, tempfile
 >>> from perceptive import streams
@@ -39,24 +39,24 @@ QUERY = re.compile(rb"(?:^|\s)qid:(\d{1,18})(?=\s|$)")
 
 @dataclass(frozen=True)
 class CandidateLists:
-    """Some whole lists.
+    """Some complete lists.
 
     Attributes
     ----------
     examples : Examples or list
-        The candidates, one list after the other; objects of any kind are a list.
+        The candidates, list after list; arbitrary objects are in a Python list.
     starts : array of int64
         List t is the candidates from ``starts[t]`` up to ``starts[t + 1]``.
     grades : array of float64
-        How good each is; nan where that is not known.
+        How good each is; nan if unknown.
     names : list
-        The query of each list; None where lists have no names.
+        The query of each list; None if lists have no names.
     skipped : list of int
-        For each list that was left out, how many of these stand before it.
+        For each list that was left out, how many of these come before it.
     file : int
         The number of their file.
     made : object
-        What was made of the candidates where they were tried.
+        What was made from the candidates when they were tried.
     """
 
     examples: Any
@@ -71,14 +71,14 @@ class CandidateLists:
         return len(self.starts) - 1
 
     def take(self, which: NDArray[np.int64]) -> CandidateLists:
-        """Some of the lists, in that order, copied."""
+        """Return some of the lists, in that order, copied."""
         rows, starts = rows_of_lists(self.starts, which)
         names = [self.names[t] for t in which]
         return CandidateLists(self.examples.take(rows), starts, self.grades[rows], names, file=self.file)
 
 
 def rows_of_lists(starts: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of the candidates of some lists, and where each of these lists then starts.
+    """Return the indices of the candidates of some lists, and where each of these lists then starts.
 
     Examples
     --------
@@ -91,14 +91,14 @@ def rows_of_lists(starts: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[
 
 
 def join_lists(parts: Sequence[CandidateLists], dtype: np.dtype[Any]) -> CandidateLists:
-    """Put lists one after the other."""
+    """Concatenate lists."""
     starts = np.cumsum([0, *(size for part in parts for size in np.diff(part.starts))], dtype=np.int64)
     grades = np.concatenate([part.grades for part in parts])
     return CandidateLists(join([part.examples for part in parts], dtype), starts, grades, [None] * (len(starts) - 1))
 
 
 def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
-    """The lists of some files, block by block; with ``live`` as soon as they are there."""
+    """Yield the lists of some files, block by block; with ``live`` as soon as they arrive."""
     if stream.format.name == "json":
         from perceptive.streams.json_lists import read_row_lists
 

@@ -1,4 +1,4 @@
-"""A run round by round, as a table: what the learner knew, what it said, and what the two lemmas allow."""
+"""A run as a table, round by round: the weights, the prediction, and the limits of the two lemmas."""
 
 from perceptive.tracing.run import trace
 from perceptive.tracing.table import COLUMNS, Round, Trace

@@ -1,4 +1,4 @@
-"""`trace`: let a learner play a stream of examples, and write down every round."""
+"""`trace`: let a learner play a stream of examples, and record every round."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ LEARNERS: dict[type, type[Any]] = {
 def trace(
     learner: Learner | Parameters, X: Any, y: Any, *, initial: Any = None, u: Any = None, epochs: int = 1
 ) -> Trace:
-    """Play examples in order, and write down every round: what the learner knew, what it said, and the lemmas.
+    """Play examples in order, and record every round: the weights, the prediction, and the lemmas.
 
     Parameters
     ----------
     learner : Learner or its parameters
-        For rows, lists, objects that a kernel compares, or sentences. A copy plays: the learner stays as it is.
-        Parameters make one that announces the labels of y as its classes, sorted, and computes in float64.
+        For rows, lists, objects that a kernel compares, or sentences. A copy plays: the learner does not change.
+        Parameters make a learner that knows the sorted labels of y as its classes, and computes in float64.
     X, y : examples and their answers
     initial : array or None
-        v₀, the constant feature last, a row for each class that competes; of a kernel α, one for each example.
+        v₀, the constant feature last, a row for each competing class; for a kernel α, one for each example.
     u : array, dict or None
-        A vector in the shape of ``initial``, to watch v·u with; of a tagger weights by name. It is scaled to length 1.
-        γ is its smallest margin on the examples; of a tagger the smallest u·δ of an update.
+        A vector in the shape of ``initial``, to compare with v·u; for a tagger, weights by name. It is scaled to length
+        1. γ is its smallest margin on the examples; for a tagger, the smallest u·δ of an update.
     epochs : int
         How often the examples are played.
 
@@ -54,7 +54,7 @@ def trace(
 
     Examples
     --------
-    The movies of the lecture notes: a constant, the scores of two critics, and whether the film made a profit.
+    The films of the lecture notes: a constant, the scores of two critics, and whether the film made a profit.
 
     >>> from perceptive import trace
     >>> from perceptive.parameters import LinearParameters

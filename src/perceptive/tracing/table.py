@@ -14,7 +14,7 @@ Weights = list[Any] | dict[str, float]  # of one vector, of one for each class, 
 
 @dataclass(frozen=True)
 class Round:
-    """A round: the guess v_k before it, what was asked and said, and where the lemmas stand.
+    """A round: the guess v_k before it, the question and the answer, and the limits of the lemmas.
 
     Attributes
     ----------
@@ -23,19 +23,19 @@ class Round:
     example, answer : object
         x and its answer.
     weights : list or dict
-        v_k, with which the round begins; of kernels α, of taggers the weights that are not 0, by name.
+        v_k at the start of the round; for kernels α, for taggers the weights that are not 0, by name.
     score : float or list
-        v_k·x, or one for each class or candidate; of a sentence that of the best path.
+        v_k·x, or one for each class or candidate; for a sentence that of the best path.
     spelled : str
-        The sum that the score is, where it is one.
+        The score written as a sum, if it is one.
     prediction : object
     correct : bool
     k : int
-        Updates before the round: the number of the guess, v₀ being what the trace begins with.
+        Updates before the round: the number of the guess; the trace begins with v₀.
     along, along_least : float or None
-        v_k·u and the v₀·u + kγ that Lemma 1 allows it; None without u.
+        v_k·u and its limit v₀·u + kγ by Lemma 1; None without u.
     length2, length2_most : float or None
-        ‖v_k‖² and the ‖v₀‖² + kR² that Lemma 2 allows it; the latter is None for other rules than the perceptron's.
+        ‖v_k‖² and its limit ‖v₀‖² + kR² by Lemma 2; the limit is None for rules other than the perceptron.
     """
 
     step: int
@@ -54,7 +54,7 @@ class Round:
 
 
 def shown(value: Any) -> str:
-    """A value of the table, numbers to six digits.
+    """Format a value of the table, numbers to six digits.
 
     >>> shown([-1.0, 0.1 + 0.2]), shown({"the|DT": 1.0}), shown("x")
     ('[-1, 0.3]', 'the|DT: 1', 'x')
@@ -104,13 +104,13 @@ class Trace:
     ----------
     rounds : list of Round
     weights : list or dict
-        What it ended with.
+        The last weights.
     k : int
         Updates made.
     margin, radius : float or None
-        γ, the smallest margin of u on the examples, and R, the longest δ of an update; None where there are none.
+        γ, the smallest margin of u on the examples, and R, the longest δ of an update; None if there are none.
     from_zero : bool
-        Whether it began with v₀ = 0: else the lemmas add v₀·u and ‖v₀‖².
+        Whether it began with v₀ = 0: otherwise the lemmas add v₀·u and ‖v₀‖².
     """
 
     rounds: list[Round]
