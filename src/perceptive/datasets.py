@@ -60,14 +60,14 @@ def fetch(name: str, *, sha256: str | None = None, mirror: str | None = None) ->
     --------
     >>> fetch("mine.tsv")
     Traceback (most recent call last):
-    ValueError: 'mine.tsv' is none of datasets.FILES; pass sha256, so that the download can be checked
+    ValueError: 'mine.tsv' is not in datasets.FILES; pass sha256, so that the download can be checked
     """
     folder = os.environ.get("PERCEPTIVE_DATA")
     if folder and Path(folder, name).exists():
         return Path(folder, name)
     expected = sha256 or FILES.get(name)
     if expected is None:
-        raise ValueError(f"{name!r} is none of datasets.FILES; pass sha256, so that the download can be checked")
+        raise ValueError(f"{name!r} is not in datasets.FILES; pass sha256, so that the download can be checked")
     address = mirror or os.environ.get("PERCEPTIVE_MIRROR")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "perceptive")
     if not address and not Path(cache, name).exists():

@@ -46,7 +46,7 @@ class LinearRuleGroup(RuleGroup):
     r: float = parameter(1.0, "regularisation of arow", positive)
     cost: Any = parameter(
         None,
-        "mira: what it costs to answer ŷ (column) for y (row)",
+        "mira: the cost of answering ŷ (column) for y (row)",
         anything,
         kind="array of shape (n_classes, n_classes) or None",
     )
@@ -57,20 +57,20 @@ class PairGroup(Group):
 
     pairs: str = parameter(
         "auto",
-        "learn from the best against the rest, from the pair most in the wrong order, or from all that are; auto: the "
-        "best where each list has one, else all",
+        "learn from the best against the rest, from the worst misordered pair, or from all misordered pairs; auto: the "
+        "best if each list has one, else all",
         one_of("auto", "best", "worst", "all"),
-        doc="Learn from the best candidate against the best of the rest; from the pair that is most in the wrong "
-        'order; or from the mean of all pairs that are in the wrong order. "auto" is "best" where every list has one '
-        'best candidate and the others are equal; else "all", with ``cost="grade"`` where there are more than two '
-        "grades. The first data that are learned from decide.",
+        doc="Learn from the best candidate against the best of the rest, from the pair that is most in the wrong "
+        'order, or from the mean of all pairs in the wrong order. "auto" is "best" if every list has one '
+        'best candidate and the others are equal; else "all", with ``cost="grade"`` if there are more than two '
+        "grades. The first training data decide.",
     )
     cost: str | None = parameter(
         None,
         "pairs count by the difference of their grades, or of their places",
         one_of(None, "grade", "position"),
-        doc="How much a pair counts: all alike, by the difference of the grades, or of the discounts "
-        "1/log₂(place + 1) of the places that the grades have in the right order. A margin for rules with a hinge, a "
+        doc="How much a pair counts: all the same, by the difference of the grades, or of the discounts "
+        "1/log₂(place + 1) of their places in the right order. A margin for rules with a hinge, a "
         "factor for the perceptron.",
     )
 
@@ -88,7 +88,7 @@ class JournalGroup(Group):
         None,
         "'all' keeps the journal of updates, so that every hypothesis is available",
         one_of(None, "all"),
-        doc='"all" keeps the journal of updates, so that every hypothesis is at hand after one run. Implied by best, '
+        doc='"all" keeps the journal of updates, so that every hypothesis is available after one run. Implied by best, '
         "voted and random.",
     )
     max_voters: int | None = parameter(None, "how many of the longest-lived vectors the journal keeps", whole(1, "all"))
@@ -114,9 +114,9 @@ class VectorGroup(Group):
     delta: float = parameter(0.0, "Δ-trick: train on [X | ΔI]", squarable)
     dtype: str = parameter(
         "float32",
-        "of the weights",
+        "type of the weights",
         one_of("float32", "float64"),
-        doc="Of the weights; those of ROMMA, and of runs beyond 2²³ updates, are float64.",
+        doc="Type of the weights; ROMMA, and runs beyond 2²³ updates, always use float64.",
     )
 
 
@@ -139,14 +139,14 @@ class KernelGroup(Group):
     kernel: Any = parameter(
         "gaussian",
         'a kernel of `perceptive.kernels`, its text as in ``"0.5*gaussian(sigma=2)+poly(4)"``, a function of two '
-        'examples, or "precomputed" for Gram matrices (of lists: of all candidates, those of a list side by side)',
+        'examples, or "precomputed" for Gram matrices (for lists: of all candidates, list by list)',
         anything,
         kind="Kernel, str or callable",
     )
     cache_size: float = parameter(
         200.0,
         "megabytes of kernel values of strings, trees and functions to keep for later epochs; the rest is "
-        "computed anew",
+        "computed again",
         not_negative,
     )
 
@@ -157,10 +157,10 @@ class BudgetGroup(Group):
     budget: int | None = parameter(None, "how many supports are kept at most", whole(1, "all"))
     forget: str = parameter(
         "projectron",
-        "what makes room when the budget is used up",
+        "how to make room when the budget is full",
         one_of("oldest", "random", "projectron"),
-        doc="What makes room when the budget is used up: the new example is projected on the supports, which stay, or "
-        'takes the place of one of them. The latter have no average, only a ``hypothesis="last"``.',
+        doc="How to make room when the budget is full: project the new example on the supports, which stay, or let it "
+        'replace one of them. Replacing has no average, only ``hypothesis="last"``.',
     )
 
 
@@ -173,8 +173,8 @@ class TemplateGroup(Group):
         anything,
         doc='Which features are read: a preset ("chunking", "ner", "pos", "records", "hmm"), a file (ours or '
         "CRF++'s), lines (see `perceptive.features.templates`), objects (see `perceptive.features.terms`), or a "
-        'function of a sentence and a place in it that gives a dict or the names of features. "auto" chooses a preset '
-        "by the look of tokens and labels.",
+        'function of a sentence and a position that returns a dict or the names of features. "auto" chooses a preset '
+        "from tokens and labels.",
         kind="str, path, list of str or of templates, or callable",
     )
     min_count: int = parameter(1, "leave out features seen less often in training", whole(1))
@@ -185,43 +185,43 @@ class DecodingGroup(Group):
 
     constraints: str | None = parameter(
         "auto",
-        "scheme that every prediction keeps to; 'auto' recognises it",
+        "scheme that every prediction follows; 'auto' recognises it",
         one_of("auto", "bio", "iob1", "bioes", "bilou", "ioe2", "ioe1", "bmes", "none", None),
-        doc='Scheme that every prediction keeps to; "auto" recognises it, and `fit` settles it.',
+        doc='Scheme that every prediction follows; "auto" lets `fit` recognise it.',
     )
     repair: str = parameter(
         "warn",
         "labels that break their scheme in a few places: read them as conlleval does and warn, refuse, or leave them",
         one_of("warn", "error", "off"),
         doc='What to do with labels that break their scheme in a few places: "warn" reads them as conlleval does and '
-        'says so, "error" refuses them. "off" takes them as they are, and predictions then keep to no scheme.',
+        'reports it, "error" refuses them. "off" keeps them, and predictions then follow no scheme.',
     )
     encoding: str | None = parameter(
         None,
         "'bioes': internally, segment ends and one-token segments have their own labels; BIO or IOB1 go in and out",
         one_of(None, "bioes", "none"),
-        doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
-        "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
-        "of a type have one, two or more tokens only where some that were learned from have.",
+        doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
+        "find chunks and names; input and output are BIO or IOB1, as in templates. Predicted segments "
+        "of a type have one, two or more tokens only if training segments have.",
     )
     beam: int = parameter(
         0,
         "states kept at a token; 0 for all",
         whole(0),
-        doc="States kept at a token; 0 for all. The k best, margins and probabilities know only what it kept.",
+        doc="States kept at a token; 0 for all. The k best, margins and probabilities use only these.",
     )
     segments: bool = parameter(
         False,
         "semi-Markov: whole segments have features too; labels are BIO tags",
         boolean,
-        doc="Semi-Markov: beside its tokens every segment has features of its own (length, text, capitalisation, "
+        doc="Semi-Markov: segments have their own features too (length, text, capitalisation, "
         "dictionary membership). Labels are BIO tags. For records such as addresses and bibliographies.",
     )
     max_segment: int | None = parameter(
         None,
         "length of the longest segment in tokens",
         whole(1, "that of the training data", maximum=65535),
-        doc="Tokens of the longest segment; None: that of the data learned from so far.",
+        doc="Tokens of the longest segment; None: as in the training data so far.",
     )
 
 
@@ -252,7 +252,7 @@ class TrainingGroup(Group):
         1,
         "number of parts that learn in parallel and are mixed after each epoch; 1: serial learning",
         whole(1),
-        doc="Parts of the examples that learn apart, at the same time, and are mixed after each epoch (iterative "
+        doc="Number of parts that learn in parallel and are mixed after each epoch (iterative "
         "parameter mixing, McDonald, Hall & Mann 2010). 1: serial learning.",
     )
     mixing: str = parameter(
@@ -265,7 +265,7 @@ class TrainingGroup(Group):
         "threads; results do not depend on it. None: one; −1: as many as there are processors",
         jobs,
     )
-    progress: bool = parameter(False, "show a progress bar where training takes longer than a second", boolean)
+    progress: bool = parameter(False, "show a progress bar if training takes longer than a second", boolean)
 
 
 class CertifyGroup(Group):
@@ -310,12 +310,12 @@ class LinearGroup(
         help="value of the constant feature; 0 for none, 'auto' for the root mean square length of the first rows",
         check=or_word("auto", squarable),
         doc='Value of the constant feature; 0 for none. "auto" is the root mean square length of the rows, frozen '
-        "before the first round: of all rows of a `fit`, of those of the first block of files, of the first row that a "
-        "learner meets one by one. A feature of value 1 learns slowly beside rows of length 20.",
+        "before the first round: of all rows of a `fit`, of the first block of files, or of the first row that a "
+        "learner sees one by one. A feature of value 1 learns slowly next to rows of length 20.",
     )
     reference: Any = parameter(
         None,
-        "ovr: the class that has no problem of its own and wins when no other does",
+        "ovr: the class without its own problem, which wins if no other does",
         a_label,
         kind="label or None",
     )
@@ -329,7 +329,7 @@ class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup
     multiclass: str = parameter(check=one_of(*roles.multiclass("kernel")))
     bias: float = parameter(0.0, "b: the kernel becomes K + b²")
     delta: float = parameter(help="Δ-trick: train with K + Δ²I")
-    dtype: str = parameter(help="of the kernel values")
+    dtype: str = parameter(help="type of the kernel values")
     random_state: int = parameter(help="seed of the shuffling, of forgetting and of the random hypothesis")
 
 
@@ -337,7 +337,7 @@ class ListGroup(RuleGroup, PairGroup, HypothesisGroup, VectorGroup, SeedGroup):
     """Of all rankers."""
 
     rule: str = parameter(help="when and how far to move on a list", check=one_of(*roles.rules("ranking", "linear")))
-    margin: float = parameter(help="β: the perceptron also updates where the best leads by β or less")
+    margin: float = parameter(help="β: the perceptron also updates if the best leads by β or less")
     delta: float = parameter(help="Δ-trick: an id feature for each list")
 
 
@@ -352,7 +352,7 @@ class DualRankingGroup(KernelGroup, ListGroup):
     """Of kernel rankers."""
 
     rule: str = parameter(check=one_of(*roles.rules("ranking", "kernel")))
-    dtype: str = parameter(help="of the kernel values")
+    dtype: str = parameter(help="type of the kernel values")
 
 
 class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, DecodingGroup, SeedGroup):
@@ -362,21 +362,21 @@ class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, Dec
     learning_rate: float = parameter(
         check=number("a number from 1e-30 to 1e30", lambda value: 1e-30 <= value <= 1e30)  # weights are float32
     )
-    margin: float = parameter(help="β: the perceptron also updates where the second best is this close")
+    margin: float = parameter(help="β: the perceptron also updates if the second best is this close")
     C: float = parameter(0.03, "aggressiveness of pa1, pa2 and mira")
     hypothesis: str = parameter(check=one_of(*roles.hypotheses("sequence", "linear")))
     cost: str | None = parameter(
         "auto",
         "'hamming': a wrong sequence must lose by its number of wrong labels; None: by 1; 'auto': the rule's own",
         one_of("auto", "hamming", "none", None),
-        doc='"hamming": a wrong sequence must lose by the number of its wrong labels, and the competitor is sought '
-        'under score + cost; None: by 1. "auto" is None for the perceptron, else "hamming".',
+        doc='"hamming": a wrong sequence must lose by the number of its wrong labels, and the competitor is chosen '
+        'by score + cost; None: by 1. "auto" is None for the perceptron, else "hamming".',
     )
     k: int = parameter(5, "mira: number of competitors per update", whole(1))
     batch: int = parameter(
         1,
         "number of sentences decoded by the same weights, in several threads, before learning from them",
         whole(1),
-        doc="Sentences that the same weights answer, in several threads, before they are learned from together (Zhao & "
+        doc="Number of sentences decoded by the same weights, in several threads, before learning from them (Zhao & "
         "Huang 2013).",
     )

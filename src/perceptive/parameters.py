@@ -181,7 +181,7 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
             raise ParameterError("{} needs {}", "max_segment", segments)
         if self.batch > 1 and self.rule != "perceptron":
             raise ParameterError(
-                "{} goes with {}; a step of the others is as long as one sentence alone wants it",
+                "{} goes with {}; the steps of other rules depend on a single sentence",
                 Parameter("batch", self.batch), Parameter("rule", "perceptron"),
             )  # fmt: skip
         if self.rule == "mira" and self.cost in ("none", None):

@@ -58,7 +58,7 @@ def test_sentences():
     assert str(mixed).startswith("5 updates of all shards, which weigh Σμk = 2.5, and the theorem allows 1,000: ")
     assert str(replace(mixed, bounds="mistakes")).startswith("3 mistakes of all shards, which weigh Σμk = 1.5, and")
     assert str(replace(NOISY, margin=math.inf)) == (
-        "5 updates, and the theorem allows 1,000: the id features alone tell the examples apart (γ and D grow "
+        "5 updates, and the theorem allows 1,000: only the id features distinguish the examples (γ and D grow "
         f"without end, and D/γ tends to a limit), and no update was longer than R = 2, {END} {SOURCE}"
     )
     romma = replace(SEPARABLE, theorem="k ≤ (R/γ)² — Li & Long 2002")

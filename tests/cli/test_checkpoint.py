@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_when_it_has_replaced_its_model(files, monkeypatch)
     other = (files / "a.model").read_bytes()
     done = perceptive(*resume, cwd=files, code=1)
     assert (
-        "a.model: has been replaced since the checkpoint was made; delete the checkpoint to start anew" in done.stderr
+        "a.model: has been replaced since the checkpoint was made; delete the checkpoint to start again" in done.stderr
     )
     assert (files / "a.model").read_bytes() == other
 
@@ -128,7 +128,7 @@ def test_a_checkpoint_of_other_options_is_refused(data):
     perceptive("train", data / "train.svm", "-o", data / "l.model", "--quiet", "--epochs", 1)
     Checkpoint(data / "c", {"data": "other"}).save(Run.of(load_learner(data / "l.model"), TrainingParameters()))
     done = perceptive("train", data / "train.svm", "-o", data / "m", "--checkpoint", data / "c", code=1)
-    assert "was made with other options and files and data; give what it was made with" in done.stderr
+    assert "was made with different options and files and data; give the same as then" in done.stderr
 
 
 def interrupted_at_its_end(train, folder, monkeypatch):
@@ -154,7 +154,7 @@ def test_a_checkpoint_of_data_that_changed_unseen_is_refused(data, monkeypatch):
         file.write(b"5")
     os.utime(data / "large.svm", ns=(status.st_atime_ns, status.st_mtime_ns))
     done = perceptive(*train, code=1, cwd=data)
-    assert "c: was made with other files; give what it was made with, or delete it to start anew" in done.stderr
+    assert "c: was made with different files; give the same as then, or delete it to start again" in done.stderr
     assert (data / "c").read_bytes() == kept
 
 

@@ -75,7 +75,7 @@ def test_codes_are_told_of_across_blocks_and_files(tmp_path, capsys, monkeypatch
     (tmp_path / "b.csv").write_text("n,label\n" + "1,7\n2,8\n" * 9)
     both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     assert main(["train", *both, "-o", str(tmp_path / "m"), "--quiet", *options]) == 0
-    said = "b.csv: the label '7' is taken as a number; 9 lines have a label that is written in another way elsewhere"
+    said = "b.csv: the label '7' is taken as a number; 9 lines have a label that is written differently elsewhere"
     assert said in capsys.readouterr().err
     assert main(["train", *both[:1], "-o", str(tmp_path / "m"), "--quiet", *options]) == 0
     assert "note" not in capsys.readouterr().err

@@ -44,7 +44,7 @@ def test_codes_of_which_some_are_numbers_are_words(end, options, tmp_path):
     path = write(CODES, tmp_path / f"t.{end}")
     done = command("train", path, "-o", tmp_path / "m", "--epochs", "20", "--quiet", *options)
     assert done.stderr.startswith("note: column 'code' has numbers and words, such as ")
-    assert "as if it were said to be categorical; to have numbers, leave the words out" in done.stderr
+    assert "as if it were declared categorical; to read numbers, leave the words out" in done.stderr
     for other in FORMATS:
         assert accuracy(tmp_path / "m", write(CODES, tmp_path / f"o.{other}")) == 1.0
 

@@ -36,7 +36,7 @@ def test_announced_classes_are_all_and_the_model_stays(data, unknown):
     perceptive("train", data / "train.svm", "-o", model, "--epochs", 3, "--quiet", "--classes", "0,1")
     before = model.read_bytes()
     done = perceptive("train", unknown, "--continue", model, "-o", model, "--epochs", 1, code=1)
-    assert "label 2 is none of the classes [0, 1], which were announced as all" in done.stderr
+    assert "label 2 is not one of the classes [0, 1], which were announced as all" in done.stderr
     assert model.read_bytes() == before
 
 
@@ -60,7 +60,7 @@ def test_following_keeps_what_came_before_a_new_class(data, monkeypatch):
     lines = (data / "test.svm").read_text().splitlines(keepends=True)[:50]
     (data / "new.svm").write_text("".join(lines) + "7 3:1\n")
     done = perceptive("train", data / "new.svm", "--follow", "--continue", model, "-o", out, code=1)
-    assert "label 7 is none of the classes" in done.stderr
+    assert "label 7 is not one of the classes" in done.stderr
     assert load_learner(out).rounds >= load_learner(model).rounds
 
 

@@ -49,7 +49,7 @@ def test_labels_are_repaired_in_place(odd, tmp_path):
     assert left.stdout == ODD + "\n"
     assert "left as they are: 1" in left.stderr
     done = perceptive("convert", odd, "-", "--repair", "error", code=1)
-    assert f"{odd}:12: label 'B-PER' may not stand here in the scheme 'iob1'; repair it" in done.stderr
+    assert f"{odd}:12: label 'B-PER' is not allowed here in the scheme 'iob1'; repair it" in done.stderr
 
 
 def test_every_scheme_becomes_every_other(odd, tmp_path):
@@ -119,7 +119,7 @@ def test_treebanks(tmp_path):
         (["in.conll", "-", "--json"], 2, "--json reports on standard output"),
         (["in.conll", "-", "--to", "brat"], 2, "brat needs two files"),
         (["in.jsonl", "out.jsonl", "--scheme", "bio"], 2, "spans have none; leave it out"),
-        (["in.jsonl", "out.ann"], 1, "in.jsonl:1: brat knows no labels with spaces, such as 'A B'; rename it"),
+        (["in.jsonl", "out.ann"], 1, "in.jsonl:1: brat allows no labels with spaces, such as 'A B'; rename it"),
         (["nothing.conll", "out"], 1, "nothing.conll"),
         (["in.conll", "out", "--label-column", "7"], 1, "in.conll:1: column 7 cannot hold the label"),
     ],

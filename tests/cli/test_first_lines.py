@@ -21,7 +21,7 @@ from command_line import perceptive
         ("a.csv", "x,y\n" + "".join(f"{i % 7},{i}.0\n" for i in range(40)), ["--label", "y"],
          "this looks like regression: the labels of 40 examples are 40 different numbers; name the column of the cl"),
         ("a.tsv", "".join(f"text number {i}\tpos\n" for i in range(40)), ["--text"],
-         "40 examples have 40 different labels, such as 'text number 0': hardly one is met twice; check which column"),
+         "40 examples have 40 different labels, such as 'text number 0': hardly any occurs twice; check which column"),
     ],
 )  # fmt: skip
 def test_what_is_odd_is_noted(name, text, options, said, tmp_path):
@@ -113,7 +113,7 @@ def test_files_with_other_columns(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,label\n1,2,x\n3,1,y\n")
     (tmp_path / "b.csv").write_text("a,B,label\n1,2,x\n3,1,y\n")
     done = perceptive("train", "a.csv", "b.csv", "-o", "m", "--quiet", cwd=tmp_path)
-    assert "note: b.csv: lacks 'b' and has 'B', other than the files before it; give the same" in done.stderr
+    assert "note: b.csv: lacks 'b' and has 'B', unlike the files before it; give the same" in done.stderr
     (tmp_path / "b.csv").write_text("label,b,a\nx,2,1\n")
     assert "note" not in perceptive("train", "a.csv", "b.csv", "-o", "m", "--quiet", cwd=tmp_path).stderr
 
@@ -228,6 +228,6 @@ def test_lists_with_none_of_the_columns_are_refused(tmp_path):
     (tmp_path / "c.jsonl").write_text('{"candidates": [{"x": 1}, {"x": 2}], "best": 0}\n')
     perceptive("train", "a.jsonl", "--task", "rank", "-o", "m", "--quiet", cwd=tmp_path)
     done = perceptive("rank", "m", "b.jsonl", cwd=tmp_path, code=1)
-    assert "b.jsonl: there is none of the columns that the model has learned from, 'x', 'y'" in done.stderr
+    assert "b.jsonl: the data has none of the columns that the model learned from, 'x', 'y'" in done.stderr
     done = perceptive("rank", "m", "c.jsonl", cwd=tmp_path)
     assert "warning: c.jsonl lacks columns that the model has learned from: y" in done.stderr

@@ -19,7 +19,7 @@ def regression(n):
     [
         ("one.svm", "1 1:1\n1 2:1\n", "all examples have the label 1: a classifier needs at least two classes"),
         ("floats.svm", regression(1000), "this looks like regression"),
-        ("mixed.jsonl", '{"label": 1, "x": 1}\n{"label": "1", "x": 2}\n', "written alike"),
+        ("mixed.jsonl", '{"label": 1, "x": 1}\n{"label": "1", "x": 2}\n', "differ only in type"),
     ],
 )
 def test_refused(tmp_path, name, text, told):

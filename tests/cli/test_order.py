@@ -180,7 +180,7 @@ def test_a_run_that_is_broken_off_is_resumed_bit_for_bit(tmp_path, monkeypatch, 
 def test_memory_is_an_amount(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
     done = perceptive("train", "a.svm", "-o", "m", "--memory", "much", cwd=tmp_path, code=2)
-    assert "'much' is no amount of memory; write 5000, 64k, 32M or 2G" in done.stderr
+    assert "'much' is not an amount of memory; write 5000, 64k, 32M or 2G" in done.stderr
     done = perceptive("train", "--follow", "a.svm", "-o", "m", "--memory", "1M", cwd=tmp_path, code=None)
     assert done.returncode
     assert "--memory: not with --follow" in done.stderr

@@ -102,7 +102,7 @@ def test_a_reranker_learns_as_with_sample_weight(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message", "code"),
     [
-        ("a O\n", "--weight w: no sentence says it; write a comment # NAME = 2 before its tokens", 2),
+        ("a O\n", "--weight w: no sentence has it; write a comment # NAME = 2 before its tokens", 2),
         ("# w = x\na O\n", "a.conll:1: w is 'x'; a weight is a finite number, not negative", 1),
         ("# w = -1\na O\n", "a.conll:1: w is '-1'; a weight is a finite number, not negative", 1),
         ("# w = inf\na O\n", "a.conll:1: w is 'inf'; a weight is a finite number, not negative", 1),

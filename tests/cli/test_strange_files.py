@@ -86,7 +86,7 @@ def test_columns_that_are_missing(name, kernel, tmp_path):
     path = write(tmp_path, "none" + name, [{"length": 1, "label": "yes"}])
     for command in ("predict", "eval"):
         said = perceptive(command, tmp_path / "m", path, code=1).stderr
-        assert f"none{name}: there is none of the columns that the model has learned from, 'size'" in said
+        assert f"none{name}: the data has none of the columns that the model learned from, 'size'" in said
 
 
 def test_features_that_are_all_new(tmp_path):
@@ -111,6 +111,6 @@ def test_frames_without_the_columns(tmp_path):
     with pytest.warns(UserWarning, match="X lacks columns that the model has learned from: 'colour'"):
         clf.predict(pd.DataFrame({"size": [1]}))
     with pytest.raises(
-        ValueError, match="there is none of the columns that the model has learned from, 'size', 'colour'"
+        ValueError, match="the data has none of the columns that the model learned from, 'size', 'colour'"
     ):
         clf.predict(pd.DataFrame({"length": [1]}))

@@ -71,7 +71,7 @@ def test_a_tagger_is_certified(chunks):
     assert "no bound is known" in perceptive("certify", model, train).stdout
     assert "cannot hold the label" in perceptive("certify", model, train, "--label-column", 3, code=1).stderr
     other.write_text("the DT B-NEW\n")
-    assert "other.conll:1: the learner has never met" in perceptive("certify", model, other, code=1).stderr
+    assert "other.conll:1: the learner has never seen" in perceptive("certify", model, other, code=1).stderr
     for command in ("certify", "eval"):
         done = perceptive(command, model, train, "--on-error", "skip", "--threads", 2, code=2)
         assert "--on-error, --threads do not go with taggers" in done.stderr
@@ -247,7 +247,7 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     plain = ("--encoding", "none", "--min-count", 1)
     train = ("train", good, bad, "--task", "tag", "--template", "chunking", *plain, "-o", model, "--quiet")
     bad.write_text("\nthe DT B-NP\n\ncat NN B-NP\nsleeps VBZ I-VP\n")
-    misfit = "bad.conll:5: label 'I-VP' may not stand here in the scheme 'bio'"
+    misfit = "bad.conll:5: label 'I-VP' is not allowed here in the scheme 'bio'"
     assert misfit in told(*train, "--constraints", "bio", "--repair", "error")
     assert misfit in told(*train, "--repair", "error")
     done = perceptive(*train)

@@ -47,7 +47,7 @@ def test_brat_comes_out_as_it_went_in(notes):
     (notes / "b.ann").write_text(done.stdout)
     assert "found: 2 phrases; correct: 2" in perceptive("eval", notes / "a.model", notes / "b.ann").stdout
     done = perceptive("tag", notes / "a.model", notes / "b.txt", notes / "notes.jsonl", code=2)
-    assert "of several formats (brat, doccano); tag them apart" in done.stderr
+    assert "of several formats (brat, doccano); tag them separately" in done.stderr
     done = perceptive("tag", notes / "a.model", notes / "b.txt", notes / "b.ann", code=2)
     assert "one text at a time" in done.stderr
 
@@ -60,10 +60,10 @@ def test_misaligned_spans_are_told_or_refused(notes):
         warnings.simplefilter("always")
         done = perceptive("train", slip, "--task", "tag", "-o", model, "--quiet")
     assert not raw
-    said = "spans that do not begin and end where tokens do: 1, widened to whole tokens. The first: "
+    said = "spans that do not begin and end at token boundaries: 1, widened to whole tokens. The first: "
     assert done.stderr.count(f"{said}{slip}:1 'Ad' (0–2, PER)") == 1
     done = perceptive(*train, "--repair", "error", code=2)
-    assert f"{slip}:1: the span 'Ad' (0–2, PER) does not begin and end where tokens do" in done.stderr
+    assert f"{slip}:1: the span 'Ad' (0–2, PER) does not begin and end at token boundaries" in done.stderr
     assert "left out" in perceptive(*train, "--repair", "off").stderr
     slip.write_text('{"text": "Ada left.", "label": [[0, 2, "PER"]\n')
     assert f"{slip}:1: not JSON" in perceptive(*train, code=1).stderr
@@ -169,7 +169,7 @@ def test_segments_go_into_their_own_column_of_a_treebank(notes):
     lines = [line.split("\t") for line in done.stdout.splitlines() if line]
     assert [(line[3], line[9]) for line in lines] == [("PROPN", "NER=B-PER"), ("VERB", "NER=O")]
     refused = perceptive("eval", notes / "a.model", path, code=2).stderr
-    assert "the column misc.NER has no labels: every one is _; name that of the labels by --label-column" in refused
+    assert "the column misc.NER has no labels: every label is _; name the label column with --label-column" in refused
     path.write_text(done.stdout)
     assert "FB1: 100.00" in perceptive("eval", notes / "a.model", path).stdout
 

@@ -33,10 +33,10 @@ def test_labels_are_repaired_where_a_model_goes_on(tmp_path, how):
     train(files, model=model)
     files.write_text("met V O\nAda N I-PER\n\n")
     learner, said = train(files, "--continue", model, *how, model=model)
-    assert f"warning: {files}:2: label 'I-PER' may not stand here in the scheme 'bio'; they are read as" in said
+    assert f"warning: {files}:2: label 'I-PER' is not allowed here in the scheme 'bio'; they are read as" in said
     assert learner.given == "bio"
     refused = ("train", files, "--task", "tag", "-o", model, "--quiet", "--continue", model, *how, "--repair", "error")
-    assert f"{files}:2: label 'I-PER' may not stand here" in perceptive(*refused, code=1).stderr
+    assert f"{files}:2: label 'I-PER' is not allowed here" in perceptive(*refused, code=1).stderr
 
 
 # ---------------------------------------------------------------- the preset, and what it brings

@@ -73,11 +73,9 @@ def test_null_beside_a_key_that_says_the_spans(tmp_path):
 
 def test_where_nobody_has_labelled_any_text_that_is_said(tmp_path):
     path, model = lines(tmp_path / "a.jsonl", WAITING), tmp_path / "a.model"
-    said = (
-        'nobody has labelled the texts (sentences without answer: 2); write spans as "label": [[start, end, label], …]'
-    )
+    said = 'the texts have no labels (unlabelled sentences: 2); write spans as "label": [[start, end, label], …]'
     assert said in perceptive("train", path, *TRAIN, "-o", model, code=1).stderr
-    with pytest.raises(ValueError, match="nobody has labelled the texts"):
+    with pytest.raises(ValueError, match="the texts have no labels"):
         sentence_files.read(path)
     perceptive("train", lines(tmp_path / "b.jsonl", ANSWERED), *TRAIN, "-o", model)
     for command in ("eval", "certify"):
@@ -101,7 +99,7 @@ def test_what_is_converted_still_waits_for_its_labels(tmp_path):
     bare = lines(tmp_path / "bare.jsonl", WAITING)
     assert perceptive("convert", bare, "-").stdout.startswith("Ada\t_\nmet\t_\nGrace\t_\n.\t_\n\n")
     (tmp_path / "bare.conll").write_text("Ada\t_\nleft\t_\n")
-    said = "the column -1 has no labels: every one is _; name that of the labels by --label-column"
+    said = "the column -1 has no labels: every label is _; name the label column with --label-column"
     assert said in perceptive("train", tmp_path / "bare.conll", *TRAIN, "-o", tmp_path / "m", code=2).stderr
 
 
@@ -109,12 +107,12 @@ def test_a_column_of_a_treebank_without_labels_is_refused_wherever_it_is_read(tm
     good = treebank(tmp_path / "a.conllu", [("Ada", "PROPN"), ("left", "VERB")], [("Yes", "INTJ")])
     bad, model = treebank(tmp_path / "b.conllu", [("Ada", "_"), ("left", "_")], [("Yes", "_")]), tmp_path / "a.model"
     perceptive("train", good, *TRAIN, "-o", model)
-    said = "the column upos has no labels: every one is _; name that of the labels by --label-column"
+    said = "the column upos has no labels: every label is _; name the label column with --label-column"
     for command in (("train", bad, *TRAIN, "-o", tmp_path / "m"), ("eval", model, bad), ("certify", model, bad)):
         assert said in perceptive(*command, code=2).stderr
     xpos = ("train", good, *TRAIN, "--label-column", "xpos", "-o", tmp_path / "m")
     assert "the column xpos has no labels" in perceptive(*xpos, code=2).stderr
-    with pytest.raises(ValueError, match="the column upos has no labels: every one is _"):
+    with pytest.raises(ValueError, match="the column upos has no labels: every label is _"):
         sentence_files.read(bad)
     assert len(perceptive("tag", model, bad).stdout.split()) == 30
     assert perceptive("convert", bad, "-").stdout == "Ada\t_\nleft\t_\n\nYes\t_\n\n"

@@ -56,7 +56,7 @@ def test_a_text_of_brat_without_its_spans(tmp_path):
     for text in ("Rome\n", "Rome burns.\nYes.\n"):
         (tmp_path / "b.txt").write_text(text)
         done = perceptive("train", f"{tmp_path}/*.txt", *TAG, "-o", tmp_path / "m", code=1)
-        said = f". If it is a text of brat, write its spans into {tmp_path / 'b.ann'}, which is empty where it has none"
+        said = f". If it is a text of brat, write its spans into {tmp_path / 'b.ann'}, which is empty if it has none"
         assert said in done.stderr
     told = perceptive("train", f"{tmp_path}/*.txt", *TAG, "--format", "brat", "-o", tmp_path / "m", "--json").stdout
     assert json.loads(told)["data"]["unanswered"] == 2

@@ -92,7 +92,7 @@ def test_datasets_change_nothing_where_they_are_refused():
         with pytest.raises(ExampleTypeError) as caught:
             learner.dataset([["a"], ["b", 3]], [["O"], ["O", "O"]], grow=grow)
         assert (caught.value.example, caught.value.token) == (1, 1)
-    with pytest.raises(ExampleError, match="sentence 0, token 0: the learner has never met the label 'Q'"):
+    with pytest.raises(ExampleError, match="sentence 0, token 0: the learner has never seen the label 'Q'"):
         learner.dataset([["a"]], [["Q"]], grow=False)
     with pytest.raises(ValueError, match="weight"):
         learner.dataset(X, Y, [-1.0] * len(X))
@@ -158,7 +158,7 @@ def test_forced_labels_that_do_not_fit_are_found():
     for forced, token, message in (
         ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels that keep to the scheme"),
         ([good, ["B-X"]], None, "^forced, sentence 1: it has 2 tokens, but 1 labels"),
-        ([good, [None, "Q"]], 1, "^forced, sentence 1, token 1: 'Q' is none of the labels"),
+        ([good, [None, "Q"]], 1, "^forced, sentence 1, token 1: 'Q' is not one of the labels"),
     ):
         with pytest.raises(ExampleError, match=message) as caught:
             learner.predict_many([["a", "b"]] * 2, forced=forced)
@@ -176,12 +176,12 @@ def test_labels_that_break_a_scheme_are_warned_of_by_number():
     with pytest.warns(ExampleWarning) as caught:
         learner_of().dataset([["a", "b"], ["a", "b"]], [["B-X", "I-X"], ["O", "I-X"]], epochs=1)
     assert (caught[0].message.example, caught[0].message.token) == (1, 1)
-    assert caught[0].message.worded(lambda i, t: f"f:{i}:{t}").startswith("f:1:1: label 'I-X' may not stand here")
+    assert caught[0].message.worded(lambda i, t: f"f:{i}:{t}").startswith("f:1:1: label 'I-X' is not allowed here")
 
 
 def test_braces_in_labels_are_text():
     for labels in (["O", "I-{x}"], ["B-{0}", "I-{}"]):
-        with pytest.raises(ExampleError, match="may not stand here") as caught:
+        with pytest.raises(ExampleError, match="is not allowed here") as caught:
             learner_of(constraints="bio").dataset([["a", "b"]], [labels])
         assert repr(labels[1]) in str(caught.value)
         assert caught.value.worded(lambda i, t: "f:1", lambda one: f"--{one.name} none").endswith(

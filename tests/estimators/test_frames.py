@@ -155,7 +155,7 @@ def test_dates_are_words_as_in_a_csv_file():
 def test_other_columns_are_refused():
     clf = LinearClassifier().fit(FRAME, Y)
     assert clf.feature_names_in_.tolist() == list(FRAME.columns)
-    with pytest.raises(ValueError, match="none of the columns that the model has learned from, 'size'"):
+    with pytest.raises(ValueError, match="none of the columns that the model learned from, 'size'"):
         clf.predict(FRAME.rename(columns=str.upper))
     with pytest.warns(UserWarning, match="X lacks columns that the model has learned from: 'shape'"):
         clf.predict(FRAME.drop(columns="shape"))

@@ -257,7 +257,7 @@ def test_a_gram_matrix_is_the_kernel_or_is_refused():
     np.testing.assert_allclose(found, by_kernel.decision_function(X[apart], qid=qid[apart]))
     assert ranker.score(gram[apart], grades[apart], qid[apart]) == by_kernel.score(X, grades, qid)
     for again in (ranker.fit, ranker.certificate):
-        with pytest.raises(ValueError, match="must stand together by query; sort them"):
+        with pytest.raises(ValueError, match="must be grouped by query; sort them"):
             again(gram, grades, qid=np.tile(np.arange(6), 4))
     with pytest.raises(ValueError, match="validation_fraction does not go with a precomputed"):
         clone(ranker).set_params(validation_fraction=0.3).fit(gram, grades, qid=qid)

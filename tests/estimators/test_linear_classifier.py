@@ -141,7 +141,7 @@ def test_classes_and_features_may_appear_unannounced():
 
 def test_announced_classes_are_the_classes():
     clf = LinearClassifier().partial_fit(X[:50], y[:50], classes=range(10))
-    with pytest.raises(ValueError, match="none of the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         clf.partial_fit(X[:1], [99])
     with pytest.raises(ValueError, match="first call"):
         clf.partial_fit(X[:1], [1], classes=[0, 1])

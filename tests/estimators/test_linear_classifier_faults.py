@@ -30,7 +30,7 @@ BAD_FITS = {
     "margin does not go": (X, y, {"rule": "pa", "margin": 1.0}),
     "delta does not go": (X, y, {"rule": "arow", "delta": 1.0}),
     "do not go with rule='romma'": (X, y, {"rule": "romma", "sample_weight": 2 * np.ones(len(y))}),
-    "is none of the classes": (X, y, {"multiclass": "ovr", "reference": 77}),
+    "is not one of the classes": (X, y, {"multiclass": "ovr", "reference": 77}),
     "give a 10 × 10 matrix": (X, y, {"rule": "mira", "cost": np.ones((3, 3))}),
     "must have the shapes": (X, y, {"coef_init": np.ones((3, 3))}),
 }

@@ -77,12 +77,12 @@ def test_so_does_a_kernel(folder, data):
 @pytest.mark.parametrize(
     ("name", "X", "message"),
     [
-        ("table", [{"nope": 1.0}], "there is none of the columns that the model has learned from, 'size', 'colour'"),
+        ("table", [{"nope": 1.0}], "the data has none of the columns that the model learned from, 'size', 'colour'"),
         ("table", np.ones((2, 3)), "has learned from the columns 'size', 'colour': give a data frame, dicts, or a"),
         ("text", np.ones((2, 3)), "it has learned from texts: give a list of them"),
         ("text", "red apple", "X is one text, 'red apple'; give a list of examples"),
-        ("text", pd.DataFrame({"body": ["red"]}), "X has none called 'text' but 'body'; rename it"),
-        ("text", [{"body": "red"}], "X has none called 'text' but 'body'; rename it"),
+        ("text", pd.DataFrame({"body": ["red"]}), "X has no 'text', only 'body'; rename the text"),
+        ("text", [{"body": "red"}], "X has no 'text', only 'body'; rename the text"),
     ],
 )  # fmt: skip
 def test_what_they_cannot_read_is_told(folder, name, X, message):

@@ -68,7 +68,7 @@ def test_forced_labels_are_obeyed_whatever_they_are_within():
         assert [score for _, score in found] == pytest.approx([score for _, score in fit[:5]])
         assert found[0][0] == tagger.predict([x], forced=[wanted])[0]
         assert all(want in (None, got) for want, got in zip(wanted, found[0][0], strict=True))
-    with pytest.raises(ValueError, match="'S-PER' is none of the labels"):
+    with pytest.raises(ValueError, match="'S-PER' is not one of the labels"):
         tagger.predict([["a"]], forced=[["S-PER"]])
     with pytest.raises(ValueError, match="forced, sentence 0"):
         tagger.predict([["a", "b"]], forced=[["O", "I-PER"]])
@@ -197,7 +197,7 @@ def test_forced_labels_of_iob1_are_obeyed_under_an_encoding():
         with pytest.raises(ValueError, match="forced, sentence 0"):
             tagger.predict([["a", "b"]], forced=[wanted])
     for label in ("S-PER", 3, ["O"]):
-        with pytest.raises(ValueError, match="is none of the labels"):
+        with pytest.raises(ValueError, match="is not one of the labels"):
             tagger.predict([["a"]], forced=[[label]])
 
 
@@ -215,7 +215,7 @@ def test_choices_that_are_not_there_are_refused_by_the_core():
 
 def test_what_an_encoding_cannot_do_is_said():
     tagger = SequenceTagger(template="hmm", encoding="bioes", repair="off").fit(X, Y)
-    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+    with pytest.raises(ValueError, match="is not allowed here in the scheme 'bio'"):
         tagger.partial_fit([["a", "b"]], [["O", "I-PER"]])
     with pytest.raises(ValueError, match="does not go with segments"):
         SequenceTagger(segments=True, encoding="bioes").fit(X, Y)

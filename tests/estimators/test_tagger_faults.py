@@ -247,13 +247,13 @@ def test_wrong_arguments_of_predictions_are_told():
     tagger = SequenceTagger(template="hmm").fit(X, Y)
     with pytest.raises(ValueError, match="k=1180591620717411303424: it must be a whole number"):
         tagger.predict_kbest(X, 2**70)
-    with pytest.raises(ValueError, match=r"forced, sentence 0, token 0: \[1\] is none of the labels"):
+    with pytest.raises(ValueError, match=r"forced, sentence 0, token 0: \[1\] is not one of the labels"):
         tagger.predict([["a"]], forced=[[[1]]])
 
 
 def test_a_recognised_scheme_outlives_a_file(tmp_path):
     perceptive.save(SequenceTagger(template="hmm", repair="error").fit(X, Y), tmp_path / "a.model")
-    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+    with pytest.raises(ValueError, match="is not allowed here in the scheme 'bio'"):
         perceptive.load(tmp_path / "a.model").learn_one(["a", "b"], ["O", "I-P"])
 
 

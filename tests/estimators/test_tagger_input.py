@@ -56,7 +56,7 @@ def test_unfitted_and_wrong_parameters():
             SequenceTagger(**parameters).fit(X, Y)
     with pytest.raises(ValueError, match="keep='all'"):
         SequenceTagger(template="hmm").fit(X, Y).predict(X, hypothesis="voted")
-    with pytest.raises(ValueError, match="none of the labels"):
+    with pytest.raises(ValueError, match="not one of the labels"):
         SequenceTagger(template="hmm").fit(X, Y).predict([["a"]], forced=[["B-NIX"]])
 
 
@@ -164,7 +164,7 @@ def test_errors_number_sentences_as_they_were_given(options):
             tagger.fit(strange, y)
         assert not hasattr(tagger, "learner_")
         wrong = [*y[:bad], ["O", "I-X"], *y[bad + 1 :]]
-        with pytest.raises(ValueError, match=f"^sentence {bad}, token 1: label 'I-X' may not stand here"):
+        with pytest.raises(ValueError, match=f"^sentence {bad}, token 1: label 'I-X' is not allowed here"):
             SequenceTagger(template="hmm", constraints="bio", repair="error", **options).fit(X, wrong)
 
 

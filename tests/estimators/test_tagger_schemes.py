@@ -33,7 +33,7 @@ def test_other_labels_are_free():
 
 
 def test_a_wanted_scheme_is_enforced_on_the_training_data():
-    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-NP' may not stand here"):
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-NP' is not allowed here"):
         SequenceTagger(template="word", constraints="bio").fit([["a", "b"]], [["O", "I-NP"]])
 
 
@@ -55,15 +55,15 @@ def broken(y, every, scheme="bio"):
 def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_reads_them(scheme):
     clean = SequenceTagger(template="hmm").fit(X, [schemes.convert(labels, "bio", scheme) for labels in Y])
     y, n = broken(Y, 20, scheme)
-    with pytest.warns(UserWarning, match=f"may not stand here in the scheme '{scheme}', and .* more sentences") as told:
+    with pytest.warns(UserWarning, match=f"not allowed here in the scheme '{scheme}', and .* more sentences") as told:
         tagger = SequenceTagger(template="hmm").fit(X, y)
     assert n > 10
     assert len(told) == 1
     assert tagger.scheme_ == scheme
     assert tagger.predict(X_TEST) == clean.predict(X_TEST)
-    with pytest.warns(UserWarning, match="may not stand here"):
+    with pytest.warns(UserWarning, match="is not allowed here"):
         assert SequenceTagger(encoding="bioes").fit(X, y).predict(X_TEST)
-    with pytest.raises(ValueError, match=f"may not stand here in the scheme '{scheme}'"):
+    with pytest.raises(ValueError, match=f"is not allowed here in the scheme '{scheme}'"):
         SequenceTagger(template="hmm", repair="error").fit(X, y)
     with pytest.warns(UserWarning, match="so that predictions keep to no scheme"):
         assert SequenceTagger(template="hmm", repair="off").fit(X, y).scheme_ is None
@@ -157,12 +157,14 @@ def test_segments_in_bioes_are_scored_as_segments():
 
 def test_labels_that_break_the_scheme_they_look_like_are_told():
     X, y = [["a", "b"]] * 3, [["B-X", "I-X"], ["B-X", "O"], ["O", "I-X"]]
-    with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+    with pytest.warns(UserWarning, match="sentence 2, token 1: label 'I-X' is not allowed here in the scheme 'bio'"):
         tagger = SequenceTagger(template="hmm").fit(X, y)
     assert tagger.scheme_ is None
     tagger = SequenceTagger(template="hmm", repair="error").fit(X[:2], y[:2])
     for learn in (lambda: tagger.partial_fit(X[2:], y[2:]), lambda: tagger.learn_one(X[2], y[2])):
-        with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-X' may not stand here in the scheme 'bio'"):
+        with pytest.raises(
+            ValueError, match="sentence 0, token 1: label 'I-X' is not allowed here in the scheme 'bio'"
+        ):
             learn()
     assert tagger.scheme_ == "bio"
     tagger = SequenceTagger(template="hmm", repair="off").partial_fit(X[:2], y[:2])  # not a whole training set

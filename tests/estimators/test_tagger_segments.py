@@ -53,7 +53,7 @@ def test_what_segments_cannot_do_is_said():
     X, y = records(10)
     with pytest.raises(ValueError, match="set max_segment=2"):
         SequenceTagger(template="records", segments=True, max_segment=1).fit(X, y)
-    with pytest.raises(ValueError, match="may not stand here in the scheme 'bio'"):
+    with pytest.raises(ValueError, match="is not allowed here in the scheme 'bio'"):
         SequenceTagger(template="records", segments=True).fit([["a", "b"]], [["NN", "VB"]])
     for parameters in ({"beam": 2}, {"constraints": "bioes"}):
         with pytest.raises(ValueError, match="segments=True"):

@@ -34,7 +34,7 @@ def test_a_slip_does_not_change_the_scheme(slip, t, read):
 
 
 def test_a_slip_is_refused_or_left_where_that_is_asked_for():
-    with pytest.raises(ValueError, match="sentence 10, token 0: label '0' may not stand here in the scheme 'bio'"):
+    with pytest.raises(ValueError, match="sentence 10, token 0: label '0' is not allowed here in the scheme 'bio'"):
         SequenceTagger(repair="error").fit(X, with_label("0"))
     tagger = SequenceTagger(repair="off").fit(X, with_label("0"))
     assert tagger.scheme_ is None
@@ -44,7 +44,7 @@ def test_a_slip_is_refused_or_left_where_that_is_asked_for():
 def test_what_slips_leave_behind_is_read_as_conlleval_reads_it():
     with pytest.warns(UserWarning, match="'0'") as told:
         tagger = SequenceTagger().fit(X, with_label("0"))  # I-PER behind it begins a segment
-    assert "'I-PER' may not stand here" in str(told[1].message)
+    assert "'I-PER' is not allowed here" in str(told[1].message)
     assert tagger.score(X, Y) > 0.9
 
 
@@ -71,7 +71,7 @@ def test_labels_are_repaired_where_learning_goes_on(template, begun):
             tagger.learn_one(["met", "Ada"], ["O", label])
     assert tagger.scheme_ == "bio"
     assert set(tagger.classes_) == {"B-PER", "I-PER", "O", "B-LOC"}
-    with pytest.raises(ValueError, match="may not stand here"):  # these are no slips
+    with pytest.raises(ValueError, match="is not allowed here"):  # these are no slips
         SequenceTagger().fit(X, Y).partial_fit([["a", "b", "c"]], [["DT", "NN", "VB"]])
 
 
@@ -98,6 +98,6 @@ def test_a_stream_of_other_labels_that_begins_like_a_scheme_is_left_alone():
 
 def test_a_scheme_of_a_whole_training_set_stays():
     tagger = SequenceTagger().fit(X, [["I-PER", "I-PER", "O", "I-PER"], ["O", "I-LOC"]] * 30)
-    with pytest.warns(UserWarning, match="'B-PER' may not stand here in the scheme 'iob1'"):
+    with pytest.warns(UserWarning, match="'B-PER' is not allowed here in the scheme 'iob1'"):
         tagger.learn_one(["Ada", "met"], ["B-PER", "O"])
     assert tagger.scheme_ == "iob1"

@@ -58,7 +58,7 @@ def test_other_values_are_refused(value):
 
 def test_what_lies_beside_columns_is_a_dict_or_a_vector():
     for beside in (np.zeros((2, 2)), ["x"], np.array(["x"]), (1.0, None)):
-        with pytest.raises(TypeError, match="sentence 0, token 0: what stands beside its columns is no vector"):
+        with pytest.raises(TypeError, match="sentence 0, token 0: what comes after its columns is not a vector"):
             SequenceTagger(template="word").fit([[("a", beside)]], [["P"]])
     with pytest.raises(TypeError, match="sentence 0, token 0: a column is of type 'float'"):
         SequenceTagger(template="word\npos").fit([[("a", 3.5)]], [["P"]])
@@ -212,7 +212,9 @@ def test_lists_sets_and_dicts_within_are_features_of_their_own():
 
 
 def test_vectors_have_one_length():
-    refused = "sentence 1, token 0: its vector has 2 numbers, but the first that the tagger met has 3; give all as many"
+    refused = (
+        "sentence 1, token 0: its vector has 2 numbers, but the first one that the tagger saw has 3; give all as many"
+    )
     with pytest.raises(ValueError, match=refused):
         SequenceTagger(template="word").fit([[("a", [1.0, 2.0, 3.0])], [("b", [1.0, 2.0])]], [["O"], ["B-P"]])
 
@@ -232,7 +234,7 @@ def test_vectors_are_as_long_as_those_of_fit(first, tmp_path):
             lambda X, model=model: model.partial_fit(X, [["O"], ["O", "B-P"]]),
             lambda X, learner=learner: learner.dataset(X, [["O"], ["O", "B-P"]], grow=False),
         ):
-            with pytest.raises(ExampleError, match=r"its vector has 4 numbers, but the first that .* has 3") as caught:
+            with pytest.raises(ExampleError, match=r"its vector has 4 numbers, but the first .* has 3") as caught:
                 ask([good, bad])
             assert (caught.value.example, caught.value.token) == (1, 1)
         assert model.predict([good]) == model.predict([good])

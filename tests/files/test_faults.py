@@ -164,7 +164,7 @@ def test_a_run_without_its_cache_parses_the_files_in_every_epoch(tmp_path, monke
     monkeypatch.setattr(Cache, "append", full)
     done = perceptive(*command, "whole", cwd=tmp_path)
     assert "c: cannot be written (No space left on device); make room; going on without keeping it" in done.stderr
-    assert "make room; going on without the cache: every epoch parses the files anew" in done.stderr
+    assert "make room; going on without the cache: every epoch parses the files again" in done.stderr
     assert not (tmp_path / "c").exists()
     if killed:
         chunks = iter(range(999))

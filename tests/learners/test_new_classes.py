@@ -138,7 +138,7 @@ def test_announced_classes_are_fixed(kind, tmp_path):
     learner.learn_many(X, TWO)
     save(learner, tmp_path / "m")
     for one in (learner, load_learner(tmp_path / "m")):
-        with pytest.raises(ValueError, match=r"'c' is none of the classes .*, which were announced as all"):
+        with pytest.raises(ValueError, match=r"'c' is not one of the classes .*, which were announced as all"):
             one.learn_many(X, THREE)
         assert one.classes == ["a", "b"]
 

@@ -99,7 +99,9 @@ def test_weights_that_the_tagger_cannot_take():
     tagger = SequenceLearner(template=["word", "@label[-1]"], rule="mira")
     tagger.learn_many(X, Y)
     learner = RerankingLearner(tagger, RankingLearner(bits=12), k=4, folds=2)
-    with pytest.raises(ValueError, match="the tagger learns by mira, which takes weights 0 and 1 alone; give another"):
+    with pytest.raises(
+        ValueError, match="the tagger learns by mira, which takes only the weights 0 and 1; give another"
+    ):
         learner.dataset(X, Y, WEIGHTS, epochs=1)
     learner.dataset(X, Y, WEIGHTS > 0, epochs=1)
     learner.learn_many(X, Y, WEIGHTS)  # the tagger does not learn

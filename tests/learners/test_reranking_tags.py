@@ -35,5 +35,5 @@ def test_a_reranker_of_tags_learns():
 
 def test_few_sentences_are_told_of():
     X, y = sentences(60)
-    with pytest.warns(UserWarning, match="60 sentences are few for a reranker: of fewer than 200"):
+    with pytest.warns(UserWarning, match="60 sentences are few for a reranker: with fewer than 200"):
         Reranker(SequenceTagger(template=["word"], epochs=2), k=4).fit(X, y)

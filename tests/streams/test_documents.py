@@ -87,8 +87,11 @@ def test_tokens_of_prodigy_are_kept():
         ('{"text": "a", "label": [[0, 1, ""]]}', "has no label in one line; name it"),
         ('{"text": "a", "label": [[0, 1, "A\\nB"]]}', "has no label in one line; name it"),
         ('{"text": "a", "spans": [{"start": 0}]}', "has no whole numbers"),
-        ('{"text": "ab", "tokens": [{"start": 1, "end": 2}, {"start": 0, "end": 1}]}', "is no token of the text"),
-        ('{"text": "ab", "tokens": 3}', "3 is no token of the text"),
+        (
+            '{"text": "ab", "tokens": [{"start": 1, "end": 2}, {"start": 0, "end": 1}]}',
+            "is not a token after the previous",
+        ),
+        ('{"text": "ab", "tokens": 3}', "3 is not a token after the previous ones"),
         ('{"text": "a\\ud800"}', "character 1 is half of a surrogate pair"),
         ('{"text": "a", "label": [[0, ' + "9" * 5000 + ', "X"]]}', r"notes\.jsonl:2: (not JSON|the span)"),
     ],
@@ -103,8 +106,8 @@ def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
 @pytest.mark.parametrize(
     ("spans", "labels", "said"),
     [
-        ([(1, 3, "X")], ["B-X", "O", "O"], "spans that do not begin and end where tokens do: 1, widened"),
-        ([(0, 4, "X")], ["B-X", "O", "O"], "where tokens do: 1, widened"),
+        ([(1, 3, "X")], ["B-X", "O", "O"], "spans that do not begin and end at token boundaries: 1, widened"),
+        ([(0, 4, "X")], ["B-X", "O", "O"], "at token boundaries: 1, widened"),
         ([(3, 4, "X")], ["O", "O", "O"], "in which there is no token: 1, left out"),
         (
             [(0, 8, "X"), (4, 8, "Y")],
@@ -138,7 +141,7 @@ def test_brat(tmp_path):
     spans.write_text(two)
     assert sentence_files.read(text) == sentence_files.read(spans)
     for line, message in (
-        ("T1\tPER 0 3\tAda", r"notes\.ann:1: the span is 'Ada', but 'Zoë' stands there in the text"),
+        ("T1\tPER 0 3\tAda", r"notes\.ann:1: the span is 'Ada', but the text has 'Zoë' there"),
         ("T1\tPER 0 300\tAda", r"notes\.ann:1: the span \[0, 300, \"PER\"\] does not lie within the text"),
         ("T1 PER 0 3", r"notes\.ann:1: 'T1 PER 0 3' is no span; write T1, a tab"),
         ("hello", "is no span"),
@@ -248,10 +251,10 @@ def test_answers_that_are_not_accepted_are_passed_over(tmp_path):
 def test_texts_without_any_span_are_told(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "Ada left", "Label": [[0, 3, "PER"]]}\n')
-    with pytest.raises(ValueError, match=r'nobody has labelled the texts .*; write spans as "label"'):
+    with pytest.raises(ValueError, match=r'the texts have no labels .*; write spans as "label"'):
         sentence_files.read(path)
     path.write_text('{"text": "Ada left", "label": []}\n')
-    with pytest.warns(UserWarning, match='no text has a span, so that all tokens are "O"; write spans as "label"'):
+    with pytest.warns(UserWarning, match='no text has a span, so all tokens are "O"; write spans as "label"'):
         sentence_files.read(path)
     path.write_text('{"text": "Ada left", "ents": [{"start": 0, "end": 3, "label": "PER"}]}\n')
     assert sentence_files.read(path)[1] == [["B-PER", "O"]]

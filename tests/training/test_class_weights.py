@@ -81,7 +81,7 @@ def test_what_cannot_be_is_refused(path, capsys):
         LinearClassifier(class_weight="fair").fit_stream(path)
     model = str(path.parent / "m.model")
     assert main(["train", str(path), "-o", model, "--follow", "--class-weight", "balanced"]) == 2
-    assert "--follow cannot wait" in capsys.readouterr().err
+    assert "--follow cannot; give numbers" in capsys.readouterr().err
     path.write_text("y,w\na,-1\n")
     assert main(["train", str(path), "--label", "y", "--weight", "w", "-o", model]) != 0
     assert "weight '-1' is negative; give 0 or more" in capsys.readouterr().err

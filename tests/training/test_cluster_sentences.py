@@ -99,7 +99,7 @@ def test_files_that_nobody_has_labelled(processes, tmp_path, capsys):
     found = model_of(tmp_path / "m", f"{tmp_path}/?.jsonl", *arguments, *cluster, "--json")
     assert json.loads(capsys.readouterr().out)["data"]["unanswered"] == 6
     assert found == model_of(tmp_path / "n", f"{tmp_path}/b.jsonl", *arguments)
-    for bad, name in ((f"{tmp_path}/[ac].jsonl", "nobody has labelled the texts"), (tmp_path / "d.conllu", "upos has")):
+    for bad, name in ((f"{tmp_path}/[ac].jsonl", "the texts have no labels"), (tmp_path / "d.conllu", "upos has")):
         (tmp_path / "d.conllu").write_text("1\tYes\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
         assert main(["train", str(bad), "--task", "tag", "-o", str(tmp_path / "o"), "--shards", "2", *cluster]) != 0
         assert name in capsys.readouterr().err
@@ -156,7 +156,7 @@ def test_bad_input(processes, tmp_path, capsys):
     packed.write_bytes(gzip.compress(good.read_bytes() * 99)[:-20])
     assert str(packed) in told(good, packed)
     broken = written(tmp_path / "broken.txt", [[("a", "x"), ("b", "x")]] * 4, [["B-X", "E-X"]] * 4)
-    assert f"{broken}:2: label 'E-X' may not stand here in the scheme 'bio'" in told(
+    assert f"{broken}:2: label 'E-X' is not allowed here in the scheme 'bio'" in told(
         good, broken, "--constraints", "bio"
     )
     (tmp_path / "none.txt").write_text("\n")
@@ -178,7 +178,7 @@ def test_an_empty_file_and_labels_that_are_mended(processes, tmp_path, capsys):
     files[1].write_text("\n")
     arguments = [*files, "--shards", 19, "--epochs", 2]
     found = model_of(tmp_path / "m", *arguments, "--cluster", processes.address)
-    assert f"{files[0]}:1: label 'I-X' may not stand here" in capsys.readouterr().err
+    assert f"{files[0]}:1: label 'I-X' is not allowed here" in capsys.readouterr().err
     assert found == model_of(tmp_path / "n", *arguments)
 
 

@@ -147,7 +147,7 @@ def test_two_classes_are_one_problem_until_a_third_is_met(tmp_path, small_blocks
     assert run.learner.joint
     assert source.examples == 401
     assert run.learner.played == 3 * 401
-    with pytest.raises(ValueError, match="label 7 is none of the classes"):
+    with pytest.raises(ValueError, match="label 7 is not one of the classes"):
         trained(path, classes=[0, 1])
 
 
@@ -301,7 +301,7 @@ def test_a_checkpoint_of_something_else_is_refused(file, tmp_path):
     path = tmp_path / "a.checkpoint"
     assert Checkpoint(path, {"n": 1}).resume() is None
     Checkpoint(path, {"n": 1}).save(run)
-    with pytest.raises(ValueError, match="was made with other n; give what it was made with, or delete it"):
+    with pytest.raises(ValueError, match="was made with different n; give the same as then, or delete it"):
         Checkpoint(path, {"n": 2}).resume()
     kind, meta, arrays = model_file.read(path)
     model_file.write(path, kind, {**meta, "version": 1}, arrays)
@@ -370,7 +370,7 @@ def test_what_was_left_out_is_known_also_from_the_cache(tmp_path):
 
 
 def test_a_stream_must_be_what_the_estimator_says(file):
-    with pytest.raises(ValueError, match="but the stream hashes otherwise"):
+    with pytest.raises(ValueError, match="but the stream hashes differently"):
         LinearClassifier(bits=10).fit_stream(streams.open(file, bits=10, hash_seed=7))
     with pytest.raises(ValueError, match="n_features=50, but the stream has any number of columns"):
         LinearClassifier(n_features=50).fit_stream(streams.open(file))

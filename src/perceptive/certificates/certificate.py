@@ -131,7 +131,7 @@ class Certificate:
         if self.separable and self.deviation == 0.0:
             why = separates
         elif math.isinf(self.margin):
-            why = "the id features alone tell the examples apart (γ and D grow without end, and D/γ tends to a limit)"
+            why = "only the id features distinguish the examples (γ and D grow without end, and D/γ tends to a limit)"
         else:
             why = (
                 f'the vector "{self.witness}", credited with margin γ = {self.margin:.3g}, '

@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Write the sentences of files in another format, or in another scheme of labels. Labels that break their "
         "scheme are repaired: they are read as conlleval does, and the command reports how many and where. "
         "Columns become texts with a space between two tokens (unless CoNLL-U says SpaceAfter=No), one text per "
-        "sentence; texts become tokens of the library's own, unless they say theirs (Prodigy). Spans that tokens "
-        "cannot tell are widened, refused or left out, as --repair says."
+        "sentence; texts are split into tokens, unless they have their own (Prodigy). Spans that do not match "
+        "tokens are widened, refused or left out, as --repair says."
     )
     parser.add_argument("data", metavar="IN", help="a file, a glob, or - for standard input")
     parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scheme", metavar="SCHEME", help="label scheme: iob2 (bio), iob1, bioes, bilou, bmes, "
                         "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
-                        "scheme, and spans that tokens cannot tell: repaired (default), refused, or left")  # fmt: skip
+                        "scheme, and spans that do not match tokens: repaired (default), refused, or left")  # fmt: skip
     g.add_groups(parser, [g.Group("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])
     add_json(parser)
 
@@ -171,7 +171,7 @@ def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repa
     i, t, old, new = done.changed[0]
     if options.repair == "error":
         raise ValueError(
-            f"{sentences[i].place.of(t)}: label {old!r} may not stand here in the scheme {done.scheme!r}; repair it "
+            f"{sentences[i].place.of(t)}: label {old!r} is not allowed here in the scheme {done.scheme!r}; repair it "
             f"(it reads as {new!r}), or choose --repair warn"
         )
     first = ", ".join(f"{sentences[i].place.of(t)} {old} → {new}" for i, t, old, new in done.changed[:FIRST])

@@ -148,7 +148,7 @@ TABLES = Group(
         "ignore": _value("columns to leave out", "A,B,…", columns),
         "delimiter": _value("column separator (default: comma, tab or semicolon, as in the header)"),
         "quote": _choice(
-            "csv: a value may stand in double quotes; none: quotes mean nothing (default: double)", "double", "none"
+            "csv: values may be in double quotes; none: quotes mean nothing (default: double)", "double", "none"
         ),
         "text_column": _value("column or key whose value is a text", "NAME"),
         "weight": _value(
@@ -320,7 +320,7 @@ PATHS = Group(
         "text": _value("tag this text instead of files; it is split into sentences and tokens", "TEXT"),
         "raw": _flag("files are raw text, one paragraph per line, to be split into sentences and tokens"),
         "kbest": _value("the k best label sequences, with their scores", "K", whole(1)),
-        "margin": _flag("how sure each label is; with an encoding, labels of IOB1 as those of BIO"),
+        "margin": _flag("how sure each label is; with an encoding, IOB1 labels are treated as BIO"),
         "proba": _flag("probability of each label; for a span, of its least likely; needs training with --holdout"),
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },

@@ -50,7 +50,7 @@ class Command:
             data = parser.add_argument("data", nargs="+", metavar="DATA", default=[], help=files)
             data.required = self.needs_data  # nargs="*" would take none where options stand before the files
         if self.use in (_predict, _explain):
-            parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
+            parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, not to standard output")
         g.add_groups(parser, options_of(self.name))
         add_json(parser)
 
@@ -164,9 +164,9 @@ COMMANDS = {
         ),
         Command(
             "rank", _predict,
-            "Order the candidates of each list: a line for each list, with the places of its candidates (counted from "
+            "Order the candidates of each list: a line for each list, with the numbers of its candidates (counted from "
             "0) from best to worst. Lists are svmlight lines with one qid:, or JSON lines with candidates; rankers "
-            "with a kernel of strings or trees take the latter. "
+            "with a kernel of strings or trees take only JSON lines. "
             "Lists that are skipped have an empty line (null with --json).",
             [
                 "perceptive rank letor.model test.svm > orders.txt",
@@ -179,12 +179,12 @@ COMMANDS = {
         Command(
             "tag", _predict,
             "Label the tokens of files in columns: one token per line, an empty line after each sentence. The columns "
-            "come out as they went in, the label behind them, separated by tabs if those of the first file are, else "
-            "by spaces; CoNLL-U comes out with the label in its column, texts with spans (doccano, Prodigy, spaCy, "
-            "brat) with the spans that were found, and --raw text as tokens in columns. Standard input is "
-            "tagged as it comes. With --kbest each sentence comes k times, under a line with rank and score; with "
-            "--margin a last column says how much lower the best path through another label scores. A label column is "
-            "ignored: that of training, if there are as many columns, or --label-column.",
+            "are written unchanged, followed by the label, separated by tabs if those of the first file are, else "
+            "by spaces; CoNLL-U gets the label in its column, texts with spans (doccano, Prodigy, spaCy, "
+            "brat) get the spans that were found, and --raw text becomes tokens in columns. Standard input is "
+            "tagged as it arrives. With --kbest each sentence is written k times, after a line with rank and score; "
+            "with --margin a last column says how much lower the best path through another label scores. A label "
+            "column is ignored: that of training, if there are as many columns, or --label-column.",
             [
                 "perceptive tag chunk.model new.conll > tagged.conll",
                 'perceptive tag ner.model --text "Ada Lovelace met Charles Babbage in London." --spans',
@@ -198,9 +198,9 @@ COMMANDS = {
         ),
         Command(
             "explain", _explain,
-            "What made each prediction: the features of the example, and what each adds to the score of its label; for "
-            "kernels the supports, for taggers the features of each token, for rankers those of each candidate, the "
-            "best first, for rerankers those of the label sequence that was chosen.",
+            "Show what made each prediction: the features of the example, and what each adds to the score of its "
+            "label; for kernels the supports, for taggers the features of each token, for rankers those of each "
+            "candidate, the best first, for rerankers those of the label sequence that was chosen.",
             [
                 "perceptive explain spam.model inbox.txt --unlabelled --top 5",
                 "perceptive explain cut.model new.csv --class Ideal",
@@ -211,9 +211,9 @@ COMMANDS = {
         ),
         Command(
             "eval", _evaluate,
-            "Accuracy, macro F1, precision, recall and F1 of each class, the confusion matrix, for two classes the "
-            "area under the ROC curve, and log loss where the model has probabilities; for taggers and rerankers the "
-            "table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the model has never met count as "
+            "Show accuracy, macro F1, precision, recall and F1 of each class, the confusion matrix, for two classes "
+            "the area under the ROC curve, and log loss if the model has probabilities; for taggers and rerankers the "
+            "table of conlleval; for rankers top-1, MRR, MAP and NDCG. Labels that the model has never seen count as "
             "mistakes; examples without an answer are left out.",
             [
                 "perceptive eval a9a.model test.svm",
@@ -224,8 +224,8 @@ COMMANDS = {
         ),
         Command(
             "inspect", _inspect,
-            "What a model is, and its heaviest features. Those of tables have names, other hashed features if the "
-            "model was trained with --invert-hash; several names in one bucket share its weight.",
+            "Show facts about a model, and its heaviest features. Those of tables have names, other hashed features if "
+            "the model was trained with --invert-hash; several names in one bucket share its weight.",
             [
                 "perceptive inspect a9a.model --top 10",
                 "perceptive inspect news.model --class sport --json",
@@ -234,7 +234,7 @@ COMMANDS = {
         ),
         Command(
             "certify", _certify,
-            "How many mistakes training made and how many the theorem allows, with its witness, margin and radius. On "
+            "Show how many mistakes training made and how many the theorem allows, with witness, margin and radius. On "
             "files other than the training files the certificate is hypothetical, and says so.",
             [
                 "perceptive certify a9a.model train.svm",

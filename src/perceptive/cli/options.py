@@ -139,7 +139,7 @@ def amount(text: str) -> int:
     """
     match = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", text)
     if not match or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write 5000, 64k, 32M or 2G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory; write 5000, 64k, 32M or 2G")
     return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
 
 

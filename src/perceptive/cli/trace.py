@@ -25,8 +25,8 @@ SIGNS = {"+": 1, "-": -1, "−": -1}
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Learn from a small table, in its order, and show every round: the weights, the score, whether it was right, "
-        "and what the two lemmas allow. The table has a header (commas, tabs or semicolons); all columns but the label "
-        "are numbers, taken as they are: neither scaled nor hashed."
+        "and the limits of the two lemmas. The table has a header (commas, tabs or semicolons); all columns but the "
+        "label are numbers, which are neither scaled nor hashed."
     )
     parser.add_argument("data", metavar="DATA", help="a table with a header, or - for standard input")
     parser.add_argument("--label", metavar="COLUMN", required=True, help="the answers; + and - are +1 and -1")
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bias", type=float, default=0.0, metavar="B", help="value of a constant feature (default: 0)")
     parser.add_argument("--kernel", metavar="K", help="show the dual, α, with this kernel: linear, 'poly(2)', …")
     parser.add_argument("--epochs", type=whole(1), default=1, help="how often the table is played (default: 1)")
-    parser.add_argument("--initial", metavar="V", help="v₀, numbers with commas, that of the constant feature last")
+    parser.add_argument("--initial", metavar="V", help="v₀, numbers separated by commas, the constant feature last")
     parser.add_argument("--u", metavar="U", help="show v·u for this vector: numbers separated by commas")
     parser.add_argument("--columns", metavar="NAMES", help="columns to show, separated by commas")
     shown = parser.add_mutually_exclusive_group()

@@ -57,7 +57,7 @@ NEEDED = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = "Train a model from files of any size, and write a model file."
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="where the model goes")
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="write the model to this file")
     data = "examples to learn from: files, globs, or - for standard input"
     parser.add_argument("data", nargs="+", metavar="DATA", help=data)
     tasks = (
@@ -207,7 +207,7 @@ def _check_replaced(made: Any, learner: Any, path: str) -> None:
     same = json.dumps(meta, sort_keys=True) == json.dumps(other, sort_keys=True) and arrays.keys() == others.keys()
     if not same or any(array.tobytes() != others[name].tobytes() for name, array in arrays.items()):
         raise ValueError(
-            f"{path}: has been replaced since the checkpoint was made; delete the checkpoint to start anew"
+            f"{path}: has been replaced since the checkpoint was made; delete the checkpoint to start again"
         )
 
 

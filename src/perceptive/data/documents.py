@@ -20,7 +20,7 @@ from perceptive.streams.sentence import Place, Sentence
 
 FIRST = 3  # places that are listed
 WRITE_SPANS = f'write spans as "label": [[start, end, label], …], or as one of {", ".join(KEYS)} has them'
-NO_SPANS = f'no text has a span, so that all tokens are "O"; {WRITE_SPANS}'
+NO_SPANS = f'no text has a span, so all tokens are "O"; {WRITE_SPANS}'
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Slips:
         """Warn about them, if there are any."""
         done = "left out" if repair == "off" else "widened to whole tokens"
         counted = (
-            (self.misaligned, "spans that do not begin and end where tokens do", done),
+            (self.misaligned, "spans that do not begin and end at token boundaries", done),
             (self.without_tokens, "spans in which there is no token", "left out"),
             (self.overlapping, "spans that overlap an earlier or longer one", "left out"),
             (self.in_pieces, "spans in several pieces", "left out"),
@@ -153,7 +153,11 @@ def _aligned(document: Document, tokens: Sequence[Token], repair: str, slips: Sl
         if begin >= end or (starts[begin], ends[end - 1]) != span[:2]:
             if repair == "error":
                 nothing = "has no token in it; leave it out"
-                _refuse(document, span, nothing if begin >= end else "does not begin and end where tokens do; mend it")
+                _refuse(
+                    document,
+                    span,
+                    nothing if begin >= end else "does not begin and end at token boundaries; correct it",
+                )
             slips.without_tokens += begin >= end
             slips.misaligned += begin < end
             slips.note(document, span)

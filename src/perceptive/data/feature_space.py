@@ -176,7 +176,7 @@ class FeatureSpace:
         lost = [name for name in self.header if name not in there]
         if lost and len(lost) == len(self.header):
             raise ValueError(
-                f"there is none of the columns that the model has learned from, {some_names(self.header)}; there are "
+                f"the data has none of the columns that the model learned from, {some_names(self.header)}; there are "
                 f"{some_names(sorted(there)) or 'none'}; check the data"
             )
         return lost
@@ -257,7 +257,7 @@ class FeatureSpace:
         names, text = names_of(X), self.format.text_column or "text"
         if self.format.name == "text" and names and text not in names:
             raise ValueError(
-                f"the model has learned from texts, and X has none called {text!r} but {some_names(names)}; rename it"
+                f"the model learned from texts, but X has no {text!r}, only {some_names(names)}; rename the text"
             )
         if is_frame(X) or (names and self.format.name != "json"):  # keys of JSON may be within others
             lost = self.missing(names)

@@ -97,7 +97,7 @@ def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
     --------
     >>> check_classes([1, "1"], complete=False)
     Traceback (most recent call last):
-    ValueError: the labels 1 and '1' are written alike, as a number and as a text; write all of them as one
+    ValueError: the labels 1 and '1' differ only in type; write all as numbers, or all as texts
     """
     if complete and len(labels) == 1:
         taken = f"; {missing:,} labels were taken as missing (empty, NA, NaN or null): a class needs another name"
@@ -113,8 +113,8 @@ def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
     for label in labels:
         other = alike.setdefault(str(label), label)
         if type(other) is not type(label):
-            said = f"the labels {other!r} and {label!r} are written alike, as a number and as a text"
-            raise ValueError(f"{said}; write all of them as one")
+            said = f"the labels {other!r} and {label!r} differ only in type"
+            raise ValueError(f"{said}; write all as numbers, or all as texts")
 
 
 def odd_labels(labels: list[Any], examples: int) -> str | None:
@@ -126,7 +126,7 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
     >>> print(odd_labels(list(range(200)), 400))  # doctest: +ELLIPSIS
     this looks like regression: the labels of 400 examples are 200 different numbers; name the column of ...
     >>> print(odd_labels([f"text {i}" for i in range(200)], 400))
-    400 examples have 200 different labels, such as 'text 0': hardly one is met twice; check which column is the label
+    400 examples have 200 different labels, such as 'text 0': hardly any occurs twice; check which column is the label
     """
     if len(labels) <= FEW or examples >= FEW_EACH * len(labels):
         return None
@@ -134,16 +134,16 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
         said = f"this looks like regression: the labels of {examples:,} examples are {len(labels):,} different numbers"
         return f"{said}; {CLASSES_ASKED}"
     said = (
-        f"{examples:,} examples have {len(labels):,} different labels, such as {labels[0]!r}: hardly one is met twice"
+        f"{examples:,} examples have {len(labels):,} different labels, such as {labels[0]!r}: hardly any occurs twice"
     )
     return f"{said}; check which column is the label"
 
 
 def check_known(labels: Iterable[Any], index: dict[Any, int]) -> None:
-    """Raise where a label is none of the classes."""
+    """Raise where a label is not one of the classes."""
     unknown = [label for label in labels if label not in index]
     if unknown:
-        raise ValueError(f"label {unknown[0]!r} is none of the classes {list(index)!r}")
+        raise ValueError(f"label {unknown[0]!r} is not one of the classes {list(index)!r}")
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

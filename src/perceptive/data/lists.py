@@ -40,7 +40,7 @@ def candidates(xs: Any) -> Any:
 def objects(xs: Any) -> list[Any]:
     """One list of candidates of any kind: strings, trees, pairs, …"""
     if isinstance(xs, str | bytes | dict) or not hasattr(xs, "__iter__"):
-        raise ValueError(f"a list of candidates is wanted, not a single {type(xs).__name__}: {str(xs)[:60]!r}")
+        raise ValueError(f"give a list of candidates, not a single {type(xs).__name__}: {str(xs)[:60]!r}")
     found = list(inspected(xs))
     if not found:
         raise ValueError("the list has no candidates; give at least one")

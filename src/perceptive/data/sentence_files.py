@@ -181,7 +181,7 @@ class SentenceFiles:
         if not any(weight is not None for weight in weights):
             if X and self.weight is not None and most is None:
                 raise ParameterError(
-                    "{}: no sentence says it; write a comment # NAME = 2 before its tokens, or a key of its record",
+                    "{}: no sentence has it; write a comment # NAME = 2 before its tokens, or a key of its record",
                     Parameter("weight", self.weight),
                 )
             return Annotated(X, y, places, columns, None, unanswered, texts)
@@ -208,11 +208,11 @@ def check_answered(y: Sequence[Labels], columns: Columns | None, unanswered: int
     if columns is None or not (y or unanswered) or any(one not in (None, "_") for labels in y for one in labels):
         return
     if y or columns.label != LAST:
-        said = f"the column {columns.label} has no labels: every one is _; name that of the labels by "
+        said = f"the column {columns.label} has no labels: every label is _; name the label column with "
         raise ParameterError(literal(said) + "{}", "label_column")
     raise ValueError(
-        f"nobody has labelled the texts (sentences without answer: {unanswered:,}); {WRITE_SPANS}; "
-        "[] says that there are none, and brat has them in a file .ann beside the text"
+        f"the texts have no labels (unlabelled sentences: {unanswered:,}); {WRITE_SPANS}; "
+        "[] means that there are none; brat keeps them in a file .ann next to the text"
     )
 
 

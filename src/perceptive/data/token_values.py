@@ -115,12 +115,12 @@ def _values(token: Any, i: int, t: int, lengths: list[int]) -> dict[Any, Any]:
     if isinstance(numbers, list | tuple) and all(isinstance(value, Real | np.bool_) for value in numbers):
         n = (lengths or [len(numbers)])[0]
         if len(numbers) != n:
-            met = "but the first that the tagger met has"
+            met = "but the first one that the tagger saw has"
             raise ExampleError(f"its vector has {len(numbers)} numbers, {met} {n}; give all as many", i, t)
         lengths[:] = [n]
         return {str(j): value for j, value in enumerate(numbers)}
     raise ExampleTypeError(
-        "what stands beside its columns is no vector of numbers; give one, or a dict of features", i, t
+        "what comes after its columns is not a vector of numbers; give one, or a dict of features", i, t
     )
 
 

@@ -125,7 +125,7 @@ def _check_names(estimator: Any, names: list[str], reset: bool) -> None:
     lost = [name for name in known if name not in names]
     if lost and len(lost) == len(known):
         raise ValueError(
-            f"there is none of the columns that the model has learned from, {some_names(known)}; there are "
+            f"the data has none of the columns that the model learned from, {some_names(known)}; there are "
             f"{some_names(names)}; check the data"
         )
     if lost:

@@ -21,10 +21,10 @@ class HashGroup(Group):
     """The parameters of hashing; `HashKernel` checks them."""
 
     bits: int = parameter(20, "1 … 30: there are 2^bits columns", anything)
-    seed: int = parameter(0, "where the hash (MurmurHash3_x86_32) begins", anything)
-    signed: bool = parameter(True, "give each feature a sign, so that what collides does not add up", anything)
+    seed: int = parameter(0, "start value of the hash (MurmurHash3_x86_32)", anything)
+    signed: bool = parameter(True, "give each feature a sign, so that collisions do not add up", anything)
     remember_names: bool = parameter(
-        False, "keep the names met in `fit` or `fit_transform`, to say what stands in a column", anything
+        False, "keep the names seen in `fit` or `fit_transform`, to name the columns", anything
     )
 
 

@@ -109,7 +109,7 @@ class JointClassifier(BaseEstimator):
             answers = self._answers(x)
             right = next((j for j, answer in enumerate(answers) if _same(answer, t)), None)
             if right is None:
-                raise ValueError(f"example {i}: its answer {t!r} is none of its {len(answers)} candidates")
+                raise ValueError(f"example {i}: its answer {t!r} is not one of its {len(answers)} candidates")
             lists.append([self._pair(x, answer) for answer in answers])
             best.append(right)
         return lists, best

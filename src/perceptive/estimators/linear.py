@@ -186,7 +186,7 @@ class LinearClassifier(
             )
         if self.bits is not None and (format.bits, format.hash_seed) != (self.bits, 0):
             raise ParameterError(
-                "{}, but the stream hashes otherwise; leave {} out", Parameter("bits", self.bits), "bits"
+                "{}, but the stream hashes differently; leave {} out", Parameter("bits", self.bits), "bits"
             )
         held_out = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
         how: dict[str, Any] = {
@@ -231,7 +231,7 @@ class LinearClassifier(
         if parameters["bias"] == "auto":
             parameters = {**parameters, "bias": learner.parameters.bias}  # what it has become
         if repr(LinearParameters(**parameters)) != repr(learner.parameters):
-            raise ValueError("parameters have changed since learning began; fit anew, or set them back")
+            raise ValueError("parameters have changed since learning began; fit again, or set them back")
 
     # ------------------------------------------------------------ predicting
 

@@ -86,7 +86,7 @@ class RankerMixin(RunMixin[Learner]):
         first = not hasattr(self, "learner_")
         learner = self._learner(**parameters) if first else self.learner_
         if self._learner(**{**parameters, **_settled(parameters, learner)}).parameters != learner.parameters:
-            raise ValueError("parameters have changed since learning began; fit anew, or set them back")
+            raise ValueError("parameters have changed since learning began; fit again, or set them back")
         lists = self._lists(X, y, qid, reset=first)
         if first:
             lists = lists._replace(X=self._read_as_before(learner, lists.X, X, whole=False))
@@ -145,7 +145,7 @@ class RankerMixin(RunMixin[Learner]):
         if qid is not None:
             lists, order = lists_by_query(self._rows(X, reset), y, qid)
             if order is not None and columns and self._one_set:
-                raise ValueError("rows of a precomputed Gram matrix must stand together by query; sort them by qid")
+                raise ValueError("rows of a precomputed Gram matrix must be grouped by query; sort them by qid")
             return lists
         if not self._any_kind and (is_dicts(X) or (hasattr(X, "shape") and len(X.shape) != 3)):
             raise ValueError("qid is missing: rows need the query of each; or give a list of lists of candidates")

@@ -46,21 +46,22 @@ class PresetGroup(SequenceGroup, TrainingGroup):
     encoding: str | None = parameter(
         "auto",
         check=one_of("auto", None, "bioes", "none"),
-        doc='"bioes": within, the ends of segments and segments of one token have labels of their own, which helps to '
-        "find chunks and names; BIO or IOB1 labels go in and come out, and templates speak of them. Predicted segments "
-        'of a type have one, two or more tokens only where some that were learned from have. "auto": so for the '
+        doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
+        "find chunks and names; input and output are BIO or IOB1, as in templates. Predicted segments "
+        'of a type have one, two or more tokens only if training segments have. "auto": "bioes" for the '
         'presets "chunking" and "ner", else None.',
     )
     epochs: Any = parameter(
         "auto",
         check=or_word("auto", whole(1)),
-        doc='Epochs at most; an epoch without an update ends the training. "auto": 10 for the perceptron, else 40.',
+        doc='Maximum number of epochs; an epoch without an update ends the training. "auto": 10 for the '
+        "perceptron, else 40.",
         kind='int or "auto"',
     )
     tol: Any = parameter(
         "auto",
         check=or_word("auto", number("in [0, 1)", lambda value: 0 <= value < 1)),
-        doc="Stop when, of ten or more epochs, the latter half made mistakes on at most this part of the examples; 0: "
+        doc="After ten or more epochs, stop if the later half made mistakes on at most this part of examples; 0: "
         'never. "auto": 0 for the perceptron, else 0.005.',
         kind='float or "auto"',
     )

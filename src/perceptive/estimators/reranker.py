@@ -177,9 +177,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         ranker = KernelRanker(**RANKER) if self.ranker is None else _of_best(clone(self.ranker))
         kernel = as_kernel(self.kernel)
         if kernel.one_way:
-            raise ValueError(
-                "candidates are yet to be proposed, so that no Gram matrix has them; give a kernel of them"
-            )
+            raise ValueError("the candidates do not exist yet, so no Gram matrix has them; give a kernel of candidates")
         ranker.set_params(kernel=kernel_of(kernel))
         return ranker
 

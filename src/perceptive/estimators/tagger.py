@@ -40,7 +40,7 @@ class LabelSequences(list[list[Any]]):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """The sequences as objects."""
         if copy is False:
-            raise ValueError("an array of label sequences is made anew; leave out copy=False")
+            raise ValueError("this array of label sequences must be a copy; leave out copy=False")
         array = np.empty(len(self), object)
         for i, labels in enumerate(self):  # NumPy would look into them
             array[i] = labels

@@ -113,7 +113,7 @@ class Template:
         if self.bagged and not self.terms:
             raise ValueError(f"{str(self)!r}: a bag needs at least one term; labels alone cannot be in it")
         if self.pairs == -2 and (self.terms or self.labels or self.before):
-            raise ValueError("@label[-2] stands alone: triples are not joined with what is seen")
+            raise ValueError("@label[-2] must be alone: triples of labels cannot be joined with other terms")
 
     def __getitem__(self, place: int | slice) -> Template:
         """At another place, or in a window, both ends of which belong to it."""
@@ -146,7 +146,7 @@ class Template:
             if one.bagged or one.value != 1.0:
                 raise ValueError(f"{str(one)!r} cannot be joined with others; make bags and values last")
         if (self.labels and other.labels) or (self.before and other.before):
-            raise ValueError("a template says what y is at most once; join labels by 'or'")
+            raise ValueError("a template may name y only once; join labels with 'or'")
         return Template(
             self.terms + other.terms,
             self.labels or other.labels,

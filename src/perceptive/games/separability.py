@@ -190,5 +190,5 @@ def cycle(
 def _whole(values: Any) -> list[int]:
     array = np.asarray(values)
     if not (np.isfinite(array) & (np.round(array) == array)).all():
-        raise ValueError("the exact perceptron wants whole numbers")
+        raise ValueError("the exact perceptron needs whole numbers")
     return [int(value) for value in array]

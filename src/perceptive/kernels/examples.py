@@ -319,7 +319,7 @@ def columns_of(X: Any, columns: Any) -> Any:
             return rows[:, [columns] if isinstance(columns, int) else columns]
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
-                f"X has {rows.shape[1]} columns, and .on({shown(columns)}) is none of them ({error})"
+                f"X has {rows.shape[1]} columns, and .on({shown(columns)}) is not one of them ({error})"
             ) from None
     picked = []
     for i, x in enumerate(as_list(X)):

@@ -86,8 +86,8 @@ def check_memory(rows: int, columns: int, dtype: Any) -> None:
     if wanted > there:
         raise MemoryError(
             f"a Gram matrix of {rows:,} × {columns:,} takes {wanted / 1e9:.1f} GB, and {there / 1e9:.1f} GB are free; "
-            "let KernelClassifier work in blocks (with a budget=, or a smaller cache_size=), or approximate the kernel "
-            "with scikit-learn's Nystroem"
+            "use KernelClassifier, which works in blocks (with a budget=, or a smaller cache_size=), or approximate "
+            "the kernel with scikit-learn's Nystroem"
         )
 
 

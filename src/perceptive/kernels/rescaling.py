@@ -115,7 +115,7 @@ class Centered(_Derived):
     """⟨φ(x) − φ̄, φ(x') − φ̄⟩, φ̄ the mean over X_ref."""
 
     _no_matrix = (
-        "knows no examples but those of training; centre the matrix itself, with "
+        "knows only the training examples; centre the matrix itself, with "
         "scikit-learn's KernelCenterer before this estimator"
     )
 

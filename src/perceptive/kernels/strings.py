@@ -243,7 +243,7 @@ def _compare(A: Texts, B: Texts, n: int, decay: float, single: bool) -> Values:
     longest = [max(map(len, texts.items), default=0) for texts in (A, B)]
     if max(n, 1) * longest[0] * longest[1] > MOST_CELLS:
         raise ValueError(
-            f"sequences of {longest[0]:,} and {longest[1]:,} symbols are too long to be compared; take Spectrum, or "
+            f"sequences of {longest[0]:,} and {longest[1]:,} symbols are too long to compare; use Spectrum, or "
             "cut them into parts"
         )
     K = np.empty((len(A), len(B)), np.float32 if single else np.float64)

@@ -18,7 +18,7 @@ from perceptive.kernels.strings import check_decay, threads
 
 CLOSE = object()  # the end of a node
 MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
-TOO_MANY = "have too many common parts for a number; take a smaller decay, or smaller trees"
+TOO_MANY = "have too many common parts for a number; use a smaller decay, or smaller trees"
 
 
 class Trees:

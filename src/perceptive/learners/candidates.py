@@ -261,8 +261,8 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
 def few_sentences(n: int) -> str:
     """Return the warning for a reranker that learns from few sentences."""
     return (
-        f"{n} sentences are few for a reranker: of fewer than {FEW} it is often worse than its tagger; compare the two "
-        "on sentences that neither has learned from (perceptive eval, or score), and try larger steps: C=0.1"
+        f"{n} sentences are few for a reranker: with fewer than {FEW} it is often worse than its tagger; compare the "
+        "two on sentences that neither has learned from (perceptive eval, or score), and try larger steps: C=0.1"
     )
 
 

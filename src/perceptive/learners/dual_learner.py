@@ -214,7 +214,7 @@ class DualLearner(Recorded, ABC):
 def check_gram(X: Any, fresh: bool) -> None:
     """Raise ValueError if this cannot be the Gram matrix of all training examples."""
     if not fresh:
-        raise ValueError(f"{ONE_SET}; give the kernel itself, or start anew")
+        raise ValueError(f"{ONE_SET}; give the kernel itself, or start again")
     shape = np.shape(X) if isinstance(X, np.ndarray) else ()
     if len(shape) == 2 and shape[0] != shape[1]:
         raise ValueError(f"the precomputed Gram matrix should be square, not {shape[0]} × {shape[1]}")

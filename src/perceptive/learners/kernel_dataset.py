@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from perceptive.learners.kernel import KernelLearner
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
-LOOKED_AT = "this dataset was made with grow=False, to be looked at; make it anew to learn from it"
-STALE = "the learner has changed since this dataset was made; make it anew"
+LOOKED_AT = "this dataset was made with grow=False, to be looked at; make it again to learn from it"
+STALE = "the learner has changed since this dataset was made; make it again"
 
 
 class DualDataset(Dataset):

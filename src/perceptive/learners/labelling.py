@@ -172,7 +172,7 @@ class Labelling:
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
                 if label is not None and label not in known and not isinstance(label, schemes.Choice):
-                    raise ExampleError(f"the learner has never met the label {label!r}", i, t)
+                    raise ExampleError(f"the learner has never seen the label {label!r}", i, t)
             if self.given is not None or self.scheme is None:
                 continue
             if (wrong := schemes.violation(self.scheme, labels)) is not None:
@@ -280,7 +280,7 @@ class Labelling:
             for t, label in enumerate(labels):
                 if label is not None and not self.knows(label, index):
                     known = in_order_of_labels(dict.fromkeys(self.names(within)))
-                    raise ExampleError(f"{label!r} is none of the labels {known!r}", i, t, about=FORCED)
+                    raise ExampleError(f"{label!r} is not one of the labels {known!r}", i, t, about=FORCED)
         if self.given is not None:
             given = [self.choices(labels, within) for labels in given]
         return _core.Forced(given, *numbered(different_labels(given), index))
@@ -311,7 +311,7 @@ class Labelling:
 
 def misfit(label: Any, scheme: str) -> str:
     """What is wrong with a label."""
-    return f"label {label!r} may not stand here in the scheme {scheme!r}"
+    return f"label {label!r} is not allowed here in the scheme {scheme!r}"
 
 
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:

@@ -131,7 +131,7 @@ class LinearLearner(Mixable):
         self.index = dict(zip(labels, range(len(labels)), strict=True))
         reference = self.parameters.reference
         if reference is not None and self.announced and reference not in self.index:
-            raise ParameterError("{} is none of the classes " + f"{labels!r}", Parameter("reference", reference))
+            raise ParameterError("{} is not one of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
             self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
 

@@ -83,7 +83,7 @@ def criterion(scores: Scores, truth: Decisions) -> float:
 
 
 def check_cost(cost: Any, n_classes: int) -> Scores:
-    """A matrix of what it costs to answer ŷ (column) for y (row), as one row after the other."""
+    """A matrix of the cost of answering ŷ (column) for y (row), as one row after the other."""
     matrix = as_floats(cost, "cost")
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(f"cost has shape {matrix.shape}; give a {n_classes} × {n_classes} matrix")

@@ -33,16 +33,16 @@ def check_new(learner: LinearLearner | KernelLearner, labels: Sequence[Any]) -> 
     new = [label for label in labels if label not in learner.index]
     if not new or not learner.announced:
         return
-    said = f"label {new[0]!r} is none of the classes {learner.classes!r}"
+    said = f"label {new[0]!r} is not one of the classes {learner.classes!r}"
     if learner.fixed:
         raise ValueError(f"{said}, which were announced as all; announce this one, too, or none")
     if getattr(learner, "provisional", False):
         raise NewClass(said, lambda: with_open_classes(learner))  # type: ignore[arg-type]
     p = learner.parameters
     if p.ties == "positive" and learner.binary and p.multiclass == "joint":
-        raise ParameterError(f"{said}, and {{}} is about two; fit anew without it", Parameter("ties", "positive"))
+        raise ParameterError(f"{said}, and {{}} is about two; fit again without it", Parameter("ties", "positive"))
     if getattr(p, "cost", None) is not None:
-        raise ParameterError(f"{said}, and {{}} has no row for it; fit anew with one that has", "cost")
+        raise ParameterError(f"{said}, and {{}} has no row for it; fit again with one that has", "cost")
 
 
 def with_open_classes(learner: LinearLearner) -> LinearLearner:

@@ -180,7 +180,7 @@ class RerankingLearner:
             warnings.warn(few_sentences(len(y)), stacklevel=2)
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):
-            raise ValueError(f"the tagger learns by {rule}, which takes weights 0 and 1 alone; give another tagger")
+            raise ValueError(f"the tagger learns by {rule}, which takes only the weights 0 and 1; give another tagger")
         self._check_labels(y)
 
     def propose(

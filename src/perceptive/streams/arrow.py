@@ -128,7 +128,7 @@ def _sound(path: str, batches: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from batches
     except (_module("pyarrow", path).ArrowException, OSError) as error:
-        raise ValueError(f"{shown(path)}: damaged or cut off ({error}); fetch it anew") from None
+        raise ValueError(f"{shown(path)}: damaged or cut off ({error}); fetch it again") from None
 
 
 def _module(name: str, path: str) -> Any:

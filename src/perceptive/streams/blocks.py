@@ -387,7 +387,7 @@ def _sound(path: str, *errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise ValueError(f"{shown(path)}: the compressed file is damaged or cut off ({error}); fetch it anew") from None
+        raise ValueError(f"{shown(path)}: the compressed file is damaged or cut off ({error}); get it again") from None
 
 
 def _zstd(path: str) -> Any:

@@ -73,7 +73,7 @@ def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, bool]]:
             there = " ".join(text[begin:end] for begin, end in zip(ends[::2], ends[1::2], strict=True))
             if match[3] is not None and there.split() != match[3].split():
                 raise ValueError(
-                    f"{place}: the span is {match[3][:SHORT]!r}, but {there[:SHORT]!r} stands there in the text; count "
+                    f"{place}: the span is {match[3][:SHORT]!r}, but the text has {there[:SHORT]!r} there; count "
                     "code points from 0, and a line break as it is in the file"
                 )
             between = (text[end:begin] for end, begin in zip(ends[1::2], ends[2::2], strict=False))
@@ -91,6 +91,6 @@ def as_lines(document: Document) -> str:
     lines = []
     for i, (start, end, label) in enumerate(document.spans or (), 1):
         if " " in label:
-            raise ValueError(f"{document.place}: brat knows no labels with spaces, such as {label!r}; rename it")
+            raise ValueError(f"{document.place}: brat allows no labels with spaces, such as {label!r}; rename it")
         lines.append(f"T{i}\t{label} {start} {end}\t{' '.join(document.text[start:end].splitlines())}\n")
     return "".join(lines)

@@ -151,7 +151,7 @@ def likely_cause(path: str, lines: Sequence[str]) -> str:
     if len(commas) == 1 and 0 not in commas:
         return ". If commas separate the columns, write tabs instead, and an empty line between sentences"
     if lacks_spans(path):
-        return f". If it is a text of brat, write its spans into {paths_of(path)[1]}, which is empty where it has none"
+        return f". If it is a text of brat, write its spans into {paths_of(path)[1]}, which is empty if it has none"
     return ""
 
 

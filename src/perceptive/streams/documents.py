@@ -232,11 +232,11 @@ def checked(place: str, text: str, start: Any, end: Any, label: Any) -> Span:
         raise ValueError(f"{said} has no whole numbers as its ends; write [start, end, label]")
     if 0 <= end <= start <= n:
         what = "is empty" if start == end else "ends before it begins"
-        raise ValueError(f"{said} {what}; write its start and the place behind its last character, or leave it out")
+        raise ValueError(f"{said} {what}; write its start, and its end after the last character, or leave it out")
     if not 0 <= start < end <= n:
         raise ValueError(
             f"{said} does not lie within the text, which has {n:,} characters; count code points from 0, neither bytes "
-            "nor UTF-16, and the end behind the last"
+            "nor UTF-16, and the end after the last character"
         )
     if not isinstance(label, str) or not label or any(c.isspace() and c != " " for c in label):
         raise ValueError(f"{said} has no label in one line; name it")
@@ -250,7 +250,7 @@ def _tokens(document: Document, listed: Any) -> list[tuple[int, int]]:
         before = found[-1][1] if found else 0
         if type(start) is not int or type(end) is not int or not before <= start < end <= len(document.text):
             raise ValueError(
-                f"{document.place}: {_short(one)} is no token of the text behind those before it; write start and end, "
+                f"{document.place}: {_short(one)} is not a token after the previous ones; write start and end, "
                 "or leave out the tokens"
             )
         found.append((start, end))

@@ -50,13 +50,13 @@ def guess(files: Sequence[str]) -> str:
     'svmlight'
     >>> guess(["train.svm", "test.csv"])
     Traceback (most recent call last):
-    perceptive.errors.ParameterError: train.svm looks like svmlight, test.csv like csv; read them apart, or give format
+    perceptive.errors.ParameterError: train.svm looks like svmlight, test.csv like csv; read them separately, ...
     """
     found = [(path, guess_one(path)) for path in files]
     for path, format in found[1:]:
         if format != found[0][1]:
             differ = f"{shown(found[0][0])} looks like {found[0][1]}, {shown(path)} like {format}"
-            raise ParameterError(literal(differ) + "; read them apart, or give {}", "format")
+            raise ParameterError(literal(differ) + "; read them separately, or give {}", "format")
     return found[0][1]
 
 

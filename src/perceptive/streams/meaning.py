@@ -36,7 +36,7 @@ def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
     deaf = [name for name in told if name not in MEANT[format.name] | ANY]
     if format.name in ("csv", "arrow") and format.text_column is None and "text" in told:
         names = _of_text(told)
-        said = _places(names) + ": this is about texts; say by {} where they are"
+        said = _places(names) + ": this is for texts; name their column with {}"
         raise ParameterError(said, *names, "text_column")
     if "hash_seed" in told and format.bits is None:
         raise ParameterError("{} is about hashed features; give {} too", "hash_seed", "bits")

@@ -74,9 +74,9 @@ def told_of_mixed(columns: Mapping[str, str]) -> str:
     (name, word), *others = columns.items()
     more = f" (and so have {some_names([name for name, _ in others])})" if others else ""
     said = (
-        f"column {name!r} has numbers and words, such as {word!r}{more}: all are read as words, as if it were said to "
+        f"column {name!r} has numbers and words, such as {word!r}{more}: all are read as words, as if it were declared "
     )
-    return said + "be categorical; to have numbers, leave the words out"
+    return said + "categorical; to read numbers, leave the words out"
 
 
 def odd_sizes(files: Iterable[str], format: FileFormat) -> str | None:

@@ -26,9 +26,9 @@ ODDITIES = {  # what is said of their lines, and the cure
     "several": "several, and only the first counts: a classifier learns one label per line; give each label its "
     "own, or leave all but one out",
     "missing labels": "such a label, and count as unlabelled; if it is a real label, write another word",
-    "spellings": "a label that is written in another way elsewhere, and they count as one; where they are codes, name "
-    "the column of the label in --categorical (Python: categorical), and they stay as they are written",
-    "spans": "such a value, which holds delimiters, too; where it should be records of their own, since quotes mean "
+    "spellings": "a label that is written differently elsewhere; both count as one label; if they are codes, name "
+    "the column of the label in --categorical (Python: categorical) to keep them as written",
+    "spans": "such a value, which also holds delimiters; if these are separate records, because quotes mean "
     "nothing in the file, give --quote none (Python: quote=None)",
     "utf-8": "such bytes, and lose letters; convert the file to UTF-8, as by iconv -f LATIN1 -t UTF-8",
 }
@@ -107,7 +107,7 @@ def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
     """What to say of a table that has other columns than those before it."""
     lacks, new = [c for c in before if c not in columns], [c for c in columns if c not in before]
     said = [f"{what} {', '.join(map(repr, some))}" for what, some in (("lacks", lacks), ("has", new)) if some]
-    return f"{shown(path)}: {' and '.join(said)}, other than the files before it; give the same columns the same names"
+    return f"{shown(path)}: {' and '.join(said)}, unlike the files before it; give the same columns the same names"
 
 
 def default_threads() -> int:

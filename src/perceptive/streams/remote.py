@@ -26,7 +26,7 @@ def _system(path: str) -> tuple[Any, str]:
     try:
         system, within = fsspec.core.url_to_fs(path)
     except (ImportError, ValueError) as error:  # the package of the protocol is not there, or there is none
-        raise ValueError(f"{path}: cannot be opened ({error}); install the package that knows the protocol") from None
+        raise ValueError(f"{path}: cannot be opened ({error}); install the package for this protocol") from None
     return system, within
 
 

@@ -28,8 +28,8 @@ WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_LISTS = "there are no lists with answers; check the files and the format"
 NO_PREFERENCE = (
-    "in no held-out list is a candidate better than another, so that they cannot tell when to stop; hold out more, or "
-    "none"
+    "no held-out list has a candidate that is better than another, so they cannot decide when to stop; hold out more, "
+    "or none"
 )
 
 

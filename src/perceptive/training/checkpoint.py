@@ -141,7 +141,9 @@ class Checkpoint:
         if kind != KIND:
             raise ModelFileError(f"{self.path}: holds a {kind!r}, not a checkpoint; give another --checkpoint")
         if meta.get("version") != VERSION:
-            raise ModelFileError(f"{self.path}: a checkpoint of another version of perceptive; delete it to start anew")
+            raise ModelFileError(
+                f"{self.path}: a checkpoint of another version of perceptive; delete it to start again"
+            )
         try:
             return self._resumed(meta, arrays, functions)
         except ModelFileError:
@@ -156,8 +158,8 @@ class Checkpoint:
         self.differs = self.replaced in others
         if wrong := [name for name in others if name != self.replaced]:
             raise ModelFileError(
-                f"{self.path}: was made with other {' and '.join(wrong)}; "
-                "give what it was made with, or delete it to start anew"
+                f"{self.path}: was made with different {' and '.join(wrong)}; "
+                "give the same as then, or delete it to start again"
             )
 
         def part(name: str) -> State | None:

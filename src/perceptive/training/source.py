@@ -287,7 +287,7 @@ class FileSource:
         self._unlock()
         if self._path is None:
             self.reads_first, self._failure = False, error
-        how = "the cache: every epoch parses the files anew" if self._path is None else "keeping it"
+        how = "the cache: every epoch parses the files again" if self._path is None else "keeping it"
         self._path, how = None, f"going on without {how}"
         warnings.warn(NotWritten(f"{told(error)}; {how}"), stacklevel=2)
 

@@ -199,7 +199,7 @@ def check_width(stream: Stream, known: int | None, width: int) -> None:
         files = ", ".join(map(shown, stream.files[:3])) + (", …" if len(stream.files) > 3 else "")
         raise ValueError(
             f"{files}: there are {width} features, but the model was trained on {known}, and supports cannot grow; "
-            f"train it anew with --features {width} or more"
+            f"train it again with --features {width} or more"
         )
 
 

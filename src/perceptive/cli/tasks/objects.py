@@ -105,8 +105,8 @@ def with_numbers(kernel: Kernel, lines: list[Line]) -> Kernel:
     names = sorted(name for name, value in first.value.x.items() if type(value) in (int, float) and name not in taken)
     if not names:
         raise ValueError(
-            f"{first.place}: {whole[0]!r} compares the numbers of a line beside "
-            f"{', '.join(map(repr, taken))}, and there are none; give some, or name the part, as in "
+            f"{first.place}: {whole[0]!r} compares the numbers of a line other than "
+            f"{', '.join(map(repr, taken))}, but there are none; give some, or name the part, as in "
             "gaussian(...)@column"
         )
 

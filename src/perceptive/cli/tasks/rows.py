@@ -191,7 +191,7 @@ def _told(files: list[str], known: FileFormat | None) -> str | None:
     if len(found) > 1:
         (one, path), (other, another), *_ = found.items()
         what = [f"{shown(p)} looks like {f or 'something else'}" for f, p in ((one, path), (other, another))]
-        raise ValueError(f"{', '.join(what)}; read them apart, or say which by --format")
+        raise ValueError(f"{', '.join(what)}; read them separately, or name one with --format")
     return next(iter(found), None)
 
 

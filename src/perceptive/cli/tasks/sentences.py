@@ -96,7 +96,7 @@ def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> 
     if n != there:
         raise ValueError(
             f"{sentence.place.of()}: {n} columns, but the model has learned from {there}, with labels in column "
-            f"{columns.label}; give {there - 1} or {there}, or say which to pass over by --label-column"
+            f"{columns.label}; give {there - 1} or {there}, or name the one to skip with --label-column"
         )
     return columns.tokens(sentence)
 

@@ -259,7 +259,7 @@ class Tag:
             log.remark(
                 "spans",
                 f"spans are scored by their places in the text; {unreachable:,} of {result.there.total():,} do not "
-                "begin and end where tokens do, or overlap others, and cannot be found",
+                "begin and end at token boundaries, or overlap others, and cannot be found",
             )
         met, known = _kinds(y), _kinds([learner.classes])
         if met and not met & known:

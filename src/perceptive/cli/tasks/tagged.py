@@ -165,9 +165,11 @@ def writes_documents(files: SentenceFiles, paths: Sequence[str]) -> bool:
     formats = {files.format_of(path) for path in paths}
     of_texts = formats - {"conll", "conllu", "raw"}
     if of_texts and len(formats) > 1:
-        raise UsageError(f"the files are of several formats ({', '.join(sorted(formats))}); tag them apart")
+        raise UsageError(f"the files are of several formats ({', '.join(sorted(formats))}); tag them separately")
     if "brat" in of_texts and len(paths) > 1:
-        raise UsageError("the spans of one text at a time are written for brat; tag files apart, or ask for --json")
+        raise UsageError(
+            "the spans of one text at a time are written for brat; tag the files separately, or ask for --json"
+        )
     return bool(of_texts)
 
 
