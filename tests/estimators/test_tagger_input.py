@@ -144,7 +144,7 @@ def test_certify_leaves_the_learner_as_it_is():
     learner.learn_many(X, y)
     labels, scheme = list(learner.labels), learner.scheme
     certify(learner, X, y)
-    with pytest.raises(ValueError, match=r"sentence 0, token 1: .* never met the label 'N'"):
+    with pytest.raises(ValueError, match=r"sentence 0, token 1: .* never seen the label 'N'"):
         certify(learner, [["a", "b"]], [["O", "N"]])
     with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-PER' may not stand"):
         certify(learner, [["a", "b"]], [["O", "I-PER"]])
