@@ -146,7 +146,7 @@ def test_certify_leaves_the_learner_as_it_is():
     certify(learner, X, y)
     with pytest.raises(ValueError, match=r"sentence 0, token 1: .* never seen the label 'N'"):
         certify(learner, [["a", "b"]], [["O", "N"]])
-    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-PER' may not stand"):
+    with pytest.raises(ValueError, match="sentence 0, token 1: label 'I-PER' is not allowed"):
         certify(learner, [["a", "b"]], [["O", "I-PER"]])
     assert (learner.labels, learner.scheme) == (labels, scheme)
 
