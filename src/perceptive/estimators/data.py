@@ -156,29 +156,37 @@ def validated(
         raise kind(f"X must hold numbers, all rows of one length ({error}); {cure}") from None
 
 
-def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
-    """Rows as the learner takes them; what is wrong within them is found there."""
+def check_rows(estimator: Any, X: Any, reset: bool, *, by_name: bool = True, **how: Any) -> Any:
+    """Rows as the learner takes them; what is wrong within them is found there.
+
+    Parameters
+    ----------
+    by_name : bool
+        Whether the features of dicts, and of frames with words, have names.
+    **how
+        As `validated` takes it.
+    """
     if is_raw(estimator, X, reset):
         if reset:
             forget_columns(estimator)
         return X
-    if is_frame(X):
+    if is_frame(X) and by_name:
         X, names = as_arrow(X) if is_table(X) else X, names_of(X)
         if _by_name(estimator, X, reset):
             _check_names(estimator, names, reset)
             old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
             return frame_dicts(X, meant=not old)
-    if is_dicts(X):
+    if is_dicts(X) and by_name:
         if reset:
             forget_columns(estimator)
         return X
     refuse_other_kinds(X)
     # the core looks at every value anyway: finiteness is checked there
     instead = "" if reset or estimator.reading is None else estimator.reading.instead()
-    cure = {"cure": instead.removeprefix("; ")} if instead else {}
+    how |= {"cure": instead.removeprefix("; ")} if instead else {}
     if instead and isinstance(X, list) and X and isinstance(X[0], list | tuple):
         estimator.reading.check(len(X[0]), False)  # says what to give instead
-    X = validated(estimator, X, reset, order="C", ensure_all_finite=False, **cure)
+    X = validated(estimator, X, reset, **{"order": "C", "ensure_all_finite": False, **how})
     return X if reset else estimator.learner_.space.scaled(X)
 
 

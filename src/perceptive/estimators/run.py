@@ -210,7 +210,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         """Say where the columns of a matrix, or of dicts, are taken as they are and should not be."""
         if self._is_read(X) or self.__sklearn_tags__().input_tags.pairwise:  # type: ignore[attr-defined]
             return
-        if is_dicts(X) and hasattr(self, "kernel"):  # objects, of which it knows more
+        if is_dicts(X) and not self.__sklearn_tags__().input_tags.sparse:  # objects, of which a kernel knows more
             return
         table = learner.space.table
         warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts
+from perceptive.features.hashing import HashKernel
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
@@ -23,6 +25,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
+from perceptive.streams.file_format import BITS
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
 WITNESSES = ("last", "averaged", "best")
@@ -74,16 +77,30 @@ class DualLearner(Recorded, ABC):
 
     def as_rows(self, X: Any) -> Any:
         """A list of rows as one array, where the kernel is of vectors: a row is then the same alone and among many."""
-        if not (self.asked_kernel.vectors and isinstance(X, list) and X):
+        if not (self.asked_kernel.vectors and isinstance(X, list) and X) or is_dicts(X):
             return X
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
 
     def read_raw(self, X: Any, grow: bool = False) -> Any:
-        """Rows of raw examples, where it learned from files of rows; anything else as it is."""
-        if not self.space.takes_raw(X):
-            return X
-        return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
+        """Rows of raw examples, where it learned from files of rows, and of dicts; anything else as it is."""
+        if self.space.takes_raw(X):
+            return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
+        hasher = self.hashing(X)
+        return X if hasher is None else sparse_rows(self.space.named(X), hasher)
+
+    def hashing(self, X: Any) -> HashKernel | None:
+        """What hashes the names of dicts, as those of files, where the kernel is of vectors; None of other examples.
+
+        Raises where the model has learned from the other kind.
+        """
+        if not self.asked_kernel.vectors or self.space.format is not None:
+            return None
+        if self.n_features is None:
+            return HashKernel(BITS) if is_dicts(X) else None
+        if is_dicts(X) != (self.space.hasher is not None) and not (isinstance(X, list) and not X):
+            raise ValueError(BY_COLUMN if is_dicts(X) else BY_NAME)
+        return self.space.hasher
 
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
         """The kernel, and examples as it wants them: to be learned from, or only looked at."""
@@ -196,6 +213,8 @@ class DualLearner(Recorded, ABC):
             "dual": None,
             "seen": self.seen,
         }
+        if self.space.hasher is not None:
+            meta["bits"] = self.space.hasher.bits
         if self.dual is not None:
             meta["dual"], more = self.dual.state()
             arrays |= more
@@ -203,12 +222,21 @@ class DualLearner(Recorded, ABC):
 
     def _read_state(self, state: State, task: str, n_outputs: int) -> None:
         meta = state.meta
+        self.space.hasher = HashKernel(meta["bits"]) if meta.get("bits") else None
         self.space.restore(State(meta, {}))
         self.restore_recorded(meta)
         self.seen = meta["seen"]
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)
+
+
+def sparse_rows(dicts: Sequence[Mapping[Any, Any]], hasher: HashKernel) -> Any:
+    """Dicts of features as the rows of a sparse matrix."""
+    import scipy.sparse as sp
+
+    indptr, indices, data = hasher.encode(dicts)
+    return sp.csr_array((data, indices, indptr), shape=(len(dicts), hasher.width))
 
 
 def check_gram(X: Any, fresh: bool) -> None:
