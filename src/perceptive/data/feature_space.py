@@ -304,7 +304,10 @@ class FeatureSpace:
 
     def named(self, X: Any) -> Any:
         """Dicts as rows of the table that was learned from, if it was one; anything else as it is."""
-        return X if self.table is None or not is_dicts(X) else [self.table.row(row) for row in X]
+        if self.table is None or not is_dicts(X):
+            return X
+        rows, known = [self.table.row(row) for row in X], {*self.header}
+        return [{name: x for name, x in row.items() if name in known} for row in rows] if known else rows
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""

@@ -114,7 +114,7 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
     return space.vocabulary is not None or space.hasher is not None
 
 
-def _check_names(estimator: Any, names: list[str], reset: bool) -> None:
+def check_names(estimator: Any, names: list[str], reset: bool) -> None:
     """Note the columns of a frame whose features have names; or raise where none of those noted is among them."""
     if reset:
         forget_columns(estimator)
@@ -173,10 +173,11 @@ def check_rows(estimator: Any, X: Any, reset: bool, *, by_name: bool = True, **h
     if is_frame(X) and by_name:
         X, names = as_arrow(X) if is_table(X) else X, names_of(X)
         if _by_name(estimator, X, reset):
-            _check_names(estimator, names, reset)
+            check_names(estimator, names, reset)
             old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
             return frame_dicts(X, meant=not old)
-    if is_dicts(X) and by_name:
+    given, X = X, X if reset or not by_name else in_columns(estimator, X)
+    if is_dicts(given) and by_name:
         if reset:
             forget_columns(estimator)
         return X
@@ -190,8 +191,46 @@ def check_rows(estimator: Any, X: Any, reset: bool, *, by_name: bool = True, **h
     return X if reset else estimator.learner_.space.scaled(X)
 
 
-def named_row(x: Any, learner: Any) -> Any:
-    """A row of a data frame as a dict, where features have names; anything else as it is."""
+def in_columns(estimator: Any, X: Any) -> Any:
+    """A frame, or dicts, in the order of the columns of a model that learned from a frame of numbers.
+
+    A dict may leave out what is 0. Anything else stays as it is: frames that lack columns, too.
+    """
+    known, space = getattr(estimator, "feature_names_in_", None), estimator.learner_.space
+    if known is None or space.vocabulary is not None or space.hasher is not None:
+        return X
+    known = list(known)
+    if not is_dicts(X):
+        return in_order(X, known)
+    met = {name for row in X for name in row}
+    if met.isdisjoint(known):
+        raise ValueError(
+            f"there is none of the columns that the model has learned from, {some_names(known)}; there are "
+            f"{some_names(sorted(map(str, met)))}; check the data"
+        )
+    return np.array([[number(row.get(name, 0.0), i, name) for name in known] for i, row in enumerate(X)])
+
+
+def in_order(X: Any, known: list[str]) -> Any:
+    """A frame with these columns, in their order, if it has all of them; anything else as it is."""
+    if not is_frame(X) or (names := names_of(X)) == known or not {*known} <= {*names}:
+        return X
+    return X.select(known) if is_table(X) else X[known]
+
+
+def number(value: Any, row: int, name: str) -> float:
+    """A value of a dict as the number that a column holds; None is NaN."""
+    try:
+        return float("nan") if is_missing(value) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"row {row}: {name!r} is {value!r}; the model has learned from numbers: give one") from None
+
+
+def named_row(x: Any, learner: Any, estimator: Any = None) -> Any:
+    """A row of a data frame as a dict, where features have names, or as numbers; anything else as it is."""
+    if isinstance(x, dict) and estimator is not None and "feature_names_in_" in estimator.__dict__:
+        found = in_columns(estimator, [x])
+        return x if isinstance(found, list) else found[0]
     if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
         return x
     space = getattr(learner, "space", None)
