@@ -44,6 +44,11 @@ class Columns:
     learned: bool = False
     universal: str = conllu.LABEL
 
+    @property
+    def key(self) -> str | None:
+        """The name of the labels, where they are named and not counted."""
+        return None if is_number(str(self.label)) else str(self.label)
+
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
         """The tokens of a sentence, and their labels, None where nobody says them; equal rows share their token."""
         if sentence.labels is not None:
@@ -67,7 +72,7 @@ class Columns:
 
     def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
         """The tokens alone; ``label``: whether there is a column of labels to leave out."""
-        if sentence.document is not None:
+        if not sentence.in_columns:
             return sentence.rows
         mine = self.of(sentence)
         if sentence.universal:
@@ -93,8 +98,8 @@ class Columns:
 
     def settled(self, sentence: Sentence) -> Columns:
         """What a model is to remember of them that has learned from such a file."""
-        if sentence.document is not None:
-            return Columns()
+        if not sentence.in_columns:
+            return Columns() if self.key is None or sentence.document is not None else Columns(label=self.key)
         mine = self.of(sentence)
         if sentence.universal or not mine.chosen:
             return mine
@@ -106,7 +111,7 @@ class Columns:
 
         Columns that were chosen stay as they are.
         """
-        there = [one for one in sentences if not one.universal and one.document is None]
+        there = [one for one in sentences if not one.universal and one.in_columns]
         if self.chosen or self.learned or not there or len(there) < len(sentences):
             return self
         n, label = len(there[0].rows[0]), int(self.of(there[0]).label)
@@ -141,7 +146,8 @@ def label_at(sentence: Sentence, label: int) -> int:
         if n == 1:
             first = [word for (word,) in sentence.rows]
             there = f"is one only; give tokens and labels{likely_cause(sentence.place.path, first)}"
-        raise ValueError(f"{sentence.place.of()}: column {label} cannot hold the label: there {there}")
+        column = "the last column" if label == -1 else f"column {label}"
+        raise ValueError(f"{sentence.place.of()}: {column} cannot hold the label: there {there}")
     return label % n
 
 
