@@ -25,7 +25,9 @@ def test_a_key_to_leave_out_that_is_not_there(tmp_path):
 def test_kernels_of_parts_do_not_take_tables(tmp_path):
     (tmp_path / "t.csv").write_text("text,label\nred ball,a\nblue sky,b\n")
     for more in ((), ("--task", "classify")):
-        done = perceptive("train", tmp_path / "t.csv", "--kernel", "spectrum(2)@text", *more, "-o", tmp_path / "m", code=2)
+        done = perceptive(
+            "train", tmp_path / "t.csv", "--kernel", "spectrum(2)@text", *more, "-o", tmp_path / "m", code=2
+        )
         assert "t.csv: kernels of strings, trees and parts take JSON lines, not csv; write an object a" in done.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams import conllu
@@ -115,12 +116,8 @@ class Columns:
         if self.chosen or self.learned or not there or len(there) < len(sentences):
             return self
         n, label = len(there[0].rows[0]), int(self.of(there[0]).label)
-        if n < 3 or label in (0, -n) or max(len(one.rows) for one in there) < COUNTED:
+        if n < 3 or label in (0, -n) or not counts_tokens([one.rows for one in there]):
             return self
-        for one in there:
-            begin = one.rows[0][0]
-            if not is_number(begin) or any(row[0] != str(t) for t, row in enumerate(one.rows, int(begin))):
-                return self
         return replace(self, chosen=tuple(str(at) for at in range(1, n) if at != label % n))
 
     def _named(self, sentence: Sentence) -> list[Row]:
@@ -136,6 +133,24 @@ class Columns:
                 raise ValueError(f"{sentence.place.of()}: there is no column {at}: there are {n}, numbered from 0")
             found.append(at if at == label else at % n)
         return [at for at in found if at != label]
+
+
+def counts_tokens(sentences: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first column of tokens, which have others, only counts them in each of some sentences.
+
+    Examples
+    --------
+    >>> counts_tokens([[("1", "Ada"), ("2", "left"), ("3", ".")]]), counts_tokens([[("1", "km"), ("1", "h"), ("2", "m")]])
+    (True, False)
+    """
+    if max(map(len, sentences), default=0) < COUNTED:
+        return False
+    for rows in sentences:
+        if not all(isinstance(row, list | tuple) and len(row) > 1 for row in rows) or not is_number(str(rows[0][0])):
+            return False
+        if any(str(row[0]) != str(t) for t, row in enumerate(rows, int(rows[0][0]))):
+            return False
+    return True
 
 
 def label_at(sentence: Sentence, label: int) -> int:
