@@ -1,5 +1,6 @@
 """What taggers take and refuse."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np

@@ -156,7 +156,7 @@ def validated(
         raise kind(f"X must hold numbers, all rows of one length ({error}); {cure}") from None
 
 
-def check_rows(estimator: Any, X: Any, reset: bool, *, by_name: bool = True, **how: Any) -> Any:
+def check_rows(estimator: Any, X: Any, reset: bool, by_name: bool = True, **how: Any) -> Any:
     """Rows as the learner takes them; what is wrong within them is found there.
 
     Parameters

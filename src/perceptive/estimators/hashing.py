@@ -145,11 +145,11 @@ class HashedFeatures(HashGroup, HashingTransformer):
 
     def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
         if is_frame(X):
-            X, names = as_arrow(X) if is_table(X) else X, names_of(X)
+            X, there = as_arrow(X) if is_table(X) else X, names_of(X)
             if has_words(X):
                 if fitting:
                     self._table = frame_table(X, scales=True)
-                check_names(self, names, fitting)
+                check_names(self, there, fitting)
                 X = frame_dicts(X)
             elif not fitting and hasattr(self, "feature_names_in_"):
                 X = in_order(X, list(self.feature_names_in_))

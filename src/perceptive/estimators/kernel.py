@@ -139,8 +139,9 @@ class KernelClassifier(
             if (inspected(X).shape[0] if hasattr(X, "shape") else len(X)) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
-        how = {"by_name": kernel.vectors, "accept_sparse": "csr" if kernel.vectors else False}
-        return check_rows(self, X, reset, cure=OTHER_KERNELS, ensure_all_finite=True, **how)
+        named, sparse = kernel.vectors, "csr" if kernel.vectors else False
+        how = {"cure": OTHER_KERNELS, "accept_sparse": sparse, "ensure_all_finite": True}
+        return check_rows(self, X, reset, named, **how)
 
     @property
     def support_vectors_(self) -> Any:

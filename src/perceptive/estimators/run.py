@@ -210,9 +210,10 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _warn_of_columns(self, learner: Any, X: Any) -> None:
         """Say where the columns of a matrix, or of dicts, are taken as they are and should not be."""
-        if self._is_read(X) or self.__sklearn_tags__().input_tags.pairwise:  # type: ignore[attr-defined]
+        tags = self.__sklearn_tags__().input_tags  # type: ignore[attr-defined]
+        if self._is_read(X) or tags.pairwise:
             return
-        if is_dicts(X) and not self.__sklearn_tags__().input_tags.sparse:  # objects, of which a kernel knows more
+        if is_dicts(X) and not tags.sparse:  # objects, of which a kernel knows more
             return
         table = learner.space.table
         warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)

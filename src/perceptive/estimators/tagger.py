@@ -114,9 +114,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
             )  # fmt: skip
         X, y = learner.check(X, y)
         if counts_tokens(X[:FIRST]):
-            warn_caller(
-                "column 0 counts the tokens, which tells nothing of them; leave it out of X, and of what is tagged"
-            )
+            warn_caller("column 0 counts the tokens; leave it out of X, and of what is tagged later")
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         chosen = hold_out(len(X), training.validation_fraction, self.random_state, self.probability, "sentences")
         rest, held = np.flatnonzero(~chosen), np.flatnonzero(chosen)

@@ -140,8 +140,10 @@ def counts_tokens(sentences: Sequence[Sequence[Any]]) -> bool:
 
     Examples
     --------
-    >>> counts_tokens([[("1", "Ada"), ("2", "left"), ("3", ".")]]), counts_tokens([[("1", "km"), ("1", "h"), ("2", "m")]])
-    (True, False)
+    >>> counts_tokens([[("1", "Ada"), ("2", "left"), ("3", ".")]])
+    True
+    >>> counts_tokens([[("1", "km"), ("1", "h"), ("2", "m")]])
+    False
     """
     if max(map(len, sentences), default=0) < COUNTED:
         return False
