@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from command_line import perceptive
 from perceptive import HashedFeatures, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, load, save
 
 pd = pytest.importorskip("pandas")
@@ -50,6 +51,16 @@ def test_words_are_separated_by_a_kernel():
     assert model.score(WORDS, Y) > 0.9 > LinearClassifier(epochs=30).fit(WORDS, Y).score(WORDS, Y)
     table = model.learner_.space.table
     assert table.scaling.names == ("size",)
+
+
+def test_a_kernel_of_a_frame_reads_the_same_table_from_files(tmp_path):
+    model = KernelClassifier(kernel="gaussian(gamma=1.0)", epochs=5).fit(WORDS, Y)
+    save(model, tmp_path / "m")
+    WORDS.to_csv(tmp_path / "t.csv", index=False)
+    WORDS.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    for name in ("t.csv", "t.jsonl"):
+        done = perceptive("predict", tmp_path / "m", tmp_path / name)
+        assert done.stdout.split() == model.predict(WORDS).tolist()
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS[1:], ids=repr)

@@ -87,7 +87,7 @@ class DualLearner(Recorded, ABC):
         if self.space.takes_raw(X):
             return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
         hasher = self.hashing(X)
-        return X if hasher is None else sparse_rows(self.space.named(X), hasher)
+        return sparse_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
 
     def hashing(self, X: Any) -> HashKernel | None:
         """What hashes the names of dicts, as those of files, where the kernel is of vectors; None of other examples.
@@ -98,9 +98,15 @@ class DualLearner(Recorded, ABC):
             return None
         if self.n_features is None:
             return HashKernel(BITS) if is_dicts(X) else None
-        if is_dicts(X) != (self.space.hasher is not None) and not (isinstance(X, list) and not X):
-            raise ValueError(BY_COLUMN if is_dicts(X) else BY_NAME)
-        return self.space.hasher
+        hasher = self.space.hasher
+        if hasher is None and is_dicts(X):
+            raise ValueError(BY_COLUMN)
+        empty, shape = isinstance(X, list) and not X, getattr(X, "shape", ())
+        if hasher is not None and not (
+            is_dicts(X) or empty or shape[1:] == (hasher.width,)
+        ):  # rows of files are hashed
+            raise ValueError(BY_NAME)
+        return hasher
 
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
         """The kernel, and examples as it wants them: to be learned from, or only looked at."""
