@@ -22,7 +22,7 @@ from perceptive.streams.values import is_missing
 
 LABEL = "label"
 JSON_ONLY = "kernels of strings, trees and parts take JSON lines, not {}"
-CONVERT = "write an object a line, as pandas.read_csv(path).to_json(out, orient='records', lines=True) does"
+CONVERT = ", as pandas.read_csv(path).to_json(out, orient='records', lines=True) does"
 
 
 class Found(NamedTuple):
@@ -41,7 +41,9 @@ def object_files(options: argparse.Namespace) -> list[str]:
     for path in files:
         kind = by_name(path) if options.format is None else None
         if kind not in (None, "json"):
-            raise UsageError(f"{shown(path)}: {JSON_ONLY.format(kind)}; {CONVERT}")
+            raise UsageError(
+                f"{shown(path)}: {JSON_ONLY.format(kind)}; write an object a line{CONVERT * (kind == 'csv')}"
+            )
     return files
 
 
