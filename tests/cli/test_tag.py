@@ -280,7 +280,7 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     bad.write_text("the B-NP\n")
     assert "bad.conll:1: it has 1 column" in told("eval", model, bad)
     bad.write_text("the\n")
-    assert "bad.conll:1: column -1 cannot hold the label: there is one only" in told("eval", model, bad)
+    assert "bad.conll:1: the last column cannot hold the label: there is one only" in told("eval", model, bad)
     assert "bad.conll:1: it has 1 column" in told("tag", model, bad)
 
 

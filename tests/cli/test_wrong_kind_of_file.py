@@ -27,11 +27,12 @@ KAGGLE = "Sentence #,Word,POS,Tag\nSentence: 1,Thousands,NNS,O\n,of,IN,O\n,Irani
         ),
         (
             "d.jsonl",
-            json.dumps(TOKENS),
-            "make columns of tokens and ner_tags by jq -r '([.tokens, .ner_tags] | transpose[] | @tsv), \"\"'\n",
+            json.dumps({**TOKENS, "ner_tags": [1, 0]}),
+            "d.jsonl:1: ner_tags has the number 1 for a label; write its name: in a dataset of Hugging Face, names = ",
         ),
-        ("d.jsonl", json.dumps({**TOKENS, "ner_tags": [1, 0]}), '@tsv), ""\', with names for the numbers'),
-        ("unnamed", json.dumps(TOKENS), "make columns of tokens and ner_tags"),
+        ("unnamed", json.dumps({**TOKENS, "ner_tags": ["O"]}), "there are 2 tokens, but ner_tags has 1; give a label"),
+        ("d.jsonl", json.dumps({**TOKENS, "ner_tags": "O"}), "d.jsonl:1: ner_tags is no list; write {"),
+        ("d.jsonl", json.dumps(TOKENS) + '\n{"tokens": [1]}', "d.jsonl:2: there is no list of tokens, all strings"),
         (
             "d.txt",
             "Ada,B-PER\nleft,O\n\nYes,O\n",

@@ -237,8 +237,9 @@ def test_names_of_columns(lists, tmp_path):
         ranker.predict(frame, qid=qid).tolist()
         == LinearRanker().fit(rows, grades, qid=qid).predict(rows, qid=qid).tolist()
     )
+    assert ranker.predict(frame[list("fedcba")], qid=qid).tolist() == ranker.predict(frame, qid=qid).tolist()
     with pytest.raises(ValueError, match="feature names"):
-        ranker.predict(frame[list("fedcba")], qid=qid)
+        ranker.predict(frame[list("fedcb")], qid=qid)
     with pytest.raises(ValueError, match="zero for all lists"):
         LinearRanker().fit(*lists, sample_weight=np.zeros(300))
 

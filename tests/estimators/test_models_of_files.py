@@ -104,7 +104,6 @@ def test_what_they_cannot_read_is_told(folder, name, X, message):
             ValueError,
             r"choose a kernel of what it holds: kernels.Spectrum\(2\) is one of str",
         ),
-        (KernelClassifier(), [{"a": 1.0}] * 4, TypeError, "choose a kernel of what it holds"),
     ],
 )
 def test_examples_that_are_no_numbers(estimator, X, kind, message):

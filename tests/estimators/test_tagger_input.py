@@ -1,5 +1,6 @@
 """What taggers take and refuse."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -213,3 +214,13 @@ def test_generators_are_taken_as_lists():
     assert SequenceTagger().fit((iter(x) for x in X), (iter(labels) for labels in y)).predict(X) == expected
     one = SequenceTagger().partial_fit((x for x in X), (labels for labels in y)).learn_one(iter(X[0]), iter(y[0]))
     assert one.predict(iter(X))[0] == y[0]
+
+
+def test_a_column_that_counts_the_tokens_is_told_as_in_files():
+    X = [[(str(t), word) for t, word in enumerate(["the", "dog", "barks"], 1)] for _ in range(5)]
+    y = [["D", "N", "V"]] * 5
+    with pytest.warns(UserWarning, match="column 0 counts the tokens"):
+        SequenceTagger(template="word").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(template="word").fit([[("7", "km"), ("7", "h"), ("8", "m")]] * 5, y)

@@ -86,8 +86,9 @@ def test_column_names_are_kept(tmp_path):
     perceptive.save(LinearClassifier().fit(frame, y2), tmp_path / "a.model")
     again = perceptive.load(tmp_path / "a.model")
     assert again.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert again.predict(frame[["c", "b", "a"]]).tolist() == again.predict(frame).tolist()
     with pytest.raises(ValueError, match="feature names"):
-        again.predict(frame[["c", "b", "a"]])
+        again.predict(frame[["c", "b"]])
 
 
 @pytest.mark.parametrize("labels", [["x", "y"], [True, False], [1.0, 2.0], [3, 7]])

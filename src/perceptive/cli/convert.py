@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from perceptive.cli.paths import check_paths
     from perceptive.cli.tasks.sentences import files_of, located
-    from perceptive.data.sentence_files import COLUMNS
+    from perceptive.data.sentence_files import COLUMNS, TOKENS
     from perceptive.features import schemes
     from perceptive.streams.blocks import STDIN, expand
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     except ValueError as error:
         raise UsageError(f"--scheme: {error}") from None
     files, paths = files_of(options, None), expand(options.data)
-    of_columns = {files.format_of(path) in COLUMNS for path in paths}
+    of_columns = {files.format_of(path) in (*COLUMNS, TOKENS) for path in paths}
     with located([]):
         if of_columns == {False} and to not in COLUMNS:
             if scheme is not None:
@@ -101,11 +101,11 @@ def _answered(found: list[Any], documents: Sequence[Document | None]) -> list[An
 
 def _format(wanted: str | None, path: str) -> str:
     """The format of what is written: as told, else by the name."""
-    from perceptive.data.sentence_files import FORMATS
+    from perceptive.data.sentence_files import FORMATS, TOKENS
     from perceptive.streams.brat import SPANS
     from perceptive.streams.guessing import by_name
 
-    known = [format for format in FORMATS if format != "raw"]
+    known = [format for format in FORMATS if format not in ("raw", TOKENS)]
     if wanted is not None and wanted not in known:
         raise UsageError(f"--to {wanted}: it must be one of {', '.join(known)}")
     return wanted or ("brat" if path.endswith(SPANS) else ENDINGS.get(by_name(path) or "", "conll"))

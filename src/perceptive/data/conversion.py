@@ -61,8 +61,8 @@ def repair(y: Sequence[Sequence[str]]) -> Repair:
 
 def column_lines(sentence: Sentence, labels: Sequence[str], columns: Columns) -> Iterator[str]:
     """Return a sentence in columns with new labels; from another format its tokens, followed by the label."""
-    if sentence.universal or sentence.document is not None or columns.chosen:
-        tokens = columns.tokens(sentence) if sentence.document is None else sentence.cells
+    if sentence.universal or not sentence.in_columns or columns.chosen:
+        tokens = columns.tokens(sentence) if sentence.in_columns else sentence.cells
         rows: list[Row] = [(*x, label) for x, label in zip(tokens, labels, strict=True)]
         spaces = sentence.separator == " " and not sentence.document
         others: list[tuple[int, str]] = [] if sentence.universal else sentence.others
@@ -79,7 +79,7 @@ def universal_lines(sentence: Sentence, labels: Sequence[str], columns: Columns,
     if sentence.universal:
         rows = sentence.rows
     else:
-        forms = [row[0] for row in (columns.tokens(sentence) if sentence.document is None else sentence.cells)]
+        forms = [row[0] for row in (columns.tokens(sentence) if sentence.in_columns else sentence.cells)]
         rows = [(str(i), form, *"________") for i, form in enumerate(forms, 1)]
         for t, glued in enumerate(_glued(sentence)):
             rows[t] = conllu.changed(rows[t], "misc.SpaceAfter", "No") if glued else rows[t]

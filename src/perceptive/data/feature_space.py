@@ -304,7 +304,10 @@ class FeatureSpace:
 
     def named(self, X: Any) -> Any:
         """Return dicts as rows of the training table, if there was one; anything else unchanged."""
-        return X if self.table is None or not is_dicts(X) else [self.table.row(row) for row in X]
+        if self.table is None or not is_dicts(X):
+            return X
+        rows, known = [self.table.row(row) for row in X], {*self.header}
+        return [{name: x for name, x in row.items() if name in known} for row in rows] if known else rows
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Return rows by place, from checked rows."""

@@ -34,6 +34,7 @@ from perceptive.streams.values import WORDS, is_missing, plain
 
 LINES = ("svmlight", "vw")  # formats of which a raw example is a line
 DECLARED = ("categor", "enum")  # what the types of columns begin with whose numbers are names
+NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # what the types of numbers begin with in pyarrow
 Columns = dict[str, list[Any]]
 
 
@@ -90,7 +91,8 @@ def has_words(X: Any) -> bool:
     (True, False)
     """
     if is_table(X):
-        return True
+        types = [str(one.type) for one in as_arrow(X).schema]
+        return not all(kind.startswith(NUMBERS) for kind in types)
     kinds = {name: str(X[name].dtype).lower() for name in X.columns}
     return any(
         kind.startswith((*DECLARED, "str", "date", "timedelta", "period"))

@@ -14,6 +14,8 @@ from perceptive.features.vocabulary import Vocabulary, encode
 from perceptive.sparse import inspected
 
 MAX_FEATURES = 2**31 - 1
+BY_COLUMN = "X holds dicts, but this model was trained on columns; give an array or sparse matrix"
+BY_NAME = "this model was trained on dicts of named features; give a list of dicts"
 SCORES = 2**20  # that are made at a time: one for each row and class
 
 
@@ -69,7 +71,7 @@ def as_rows(
         return X
     if is_dicts(X) or (names is not None and isinstance(X, list) and not X):
         if names is None:
-            raise ValueError("X holds dicts, but this model was trained on columns; give an array or sparse matrix")
+            raise ValueError(BY_COLUMN)
         if isinstance(names, HashKernel):
             arrays, width = names.encode(X), names.width
         else:
@@ -79,7 +81,7 @@ def as_rows(
         assert rows is not None  # encode sorts
         return rows
     if isinstance(names, Vocabulary):
-        raise ValueError("this model was trained on dicts of named features; give a list of dicts")
+        raise ValueError(BY_NAME)
     if hasattr(X, "tocsr"):
         return _sparse_rows(X, fingerprint)
     return _core.dense_rows(_dense(X), fingerprint)

@@ -8,6 +8,8 @@ format          what it is
 ``doccano``     a JSON record to a line, text and spans (`perceptive.streams.documents`);
 ``prodigy``     these three are distinguished line by line
 ``spacy``
+``tokens``      a JSON record to a line, tokens and labels, in the style of Hugging Face
+                (`perceptive.streams.token_lines`)
 ``brat``        a text, and its spans in a separate file (`perceptive.streams.brat`)
 ``raw``         a text, each line a paragraph; never guessed
 ==============  ==========================================================================
@@ -44,10 +46,12 @@ from perceptive.streams.documents import JSON_FORMATS, Document, is_json, read_j
 from perceptive.streams.guessing import by_name
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import UTF8
+from perceptive.streams.token_lines import is_token_lines, read_token_lines
 
 COLUMNS = ("conll", "conllu")
+TOKENS = "tokens"
 DOCUMENTS = (*JSON_FORMATS, "brat", "raw")
-FORMATS = (*COLUMNS, *DOCUMENTS)
+FORMATS = (*COLUMNS, TOKENS, *DOCUMENTS)
 FIRST = 100  # sentences that tell whether a column counts tokens
 LONG = 1000  # tokens; sentences of more are probably several
 Labels = list[str | None]  # None where nobody says one
@@ -107,6 +111,8 @@ class SentenceFiles:
             return self.format
         if is_brat(path):
             return "brat"
+        if is_token_lines(path):
+            return TOKENS
         return "doccano" if by_name(path) == "json" or is_json(path) else column_format(path, self.encoding)
 
     def documents(self, path: str, live: bool = False) -> Iterator[list[Document]]:
@@ -134,7 +140,11 @@ class SentenceFiles:
         """
         slips = Slips()
         for path in expand(paths):
-            if self.format_of(path) in COLUMNS:
+            format = self.format_of(path)
+            if format == TOKENS:
+                yield from read_token_lines(path, self.encoding, live, self.columns.key, labels)
+                continue
+            if format in COLUMNS:
                 yield from read_columns(path, self.encoding, live, self.format)
                 continue
             for some in self.documents(path, live):

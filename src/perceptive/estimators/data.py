@@ -114,7 +114,7 @@ def _by_name(estimator: Any, X: Any, reset: bool) -> bool:
     return space.vocabulary is not None or space.hasher is not None
 
 
-def _check_names(estimator: Any, names: list[str], reset: bool) -> None:
+def check_names(estimator: Any, names: list[str], reset: bool) -> None:
     """Note the columns of a frame whose features have names; or raise where none of those noted is among them."""
     if reset:
         forget_columns(estimator)
@@ -156,34 +156,81 @@ def validated(
         raise kind(f"X must hold numbers, all rows of one length ({error}); {cure}") from None
 
 
-def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
-    """Return rows in the form that the learner takes; the learner checks their values."""
+def check_rows(estimator: Any, X: Any, reset: bool, by_name: bool = True, **how: Any) -> Any:
+    """Return rows in the form that the learner takes; the learner checks their values.
+
+    Parameters
+    ----------
+    by_name : bool
+        Whether the features of dicts, and of frames with words, have names.
+    **how
+        Arguments of `validated`.
+    """
     if is_raw(estimator, X, reset):
         if reset:
             forget_columns(estimator)
         return X
-    if is_frame(X):
+    if is_frame(X) and by_name:
         X, names = as_arrow(X) if is_table(X) else X, names_of(X)
         if _by_name(estimator, X, reset):
-            _check_names(estimator, names, reset)
+            check_names(estimator, names, reset)
             old = not reset and hasattr(estimator, "feature_names_in_") and estimator.learner_.space.table is None
             return frame_dicts(X, meant=not old)
-    if is_dicts(X):
+    given, X = X, X if reset or not by_name else in_columns(estimator, X)
+    if is_dicts(given) and by_name:
         if reset:
             forget_columns(estimator)
         return X
     refuse_other_kinds(X)
     # the core looks at every value anyway: finiteness is checked there
     instead = "" if reset or estimator.reading is None else estimator.reading.instead()
-    cure = {"cure": instead.removeprefix("; ")} if instead else {}
+    how |= {"cure": instead.removeprefix("; ")} if instead else {}
     if instead and isinstance(X, list) and X and isinstance(X[0], list | tuple):
         estimator.reading.check(len(X[0]), False)  # says what to give instead
-    X = validated(estimator, X, reset, order="C", ensure_all_finite=False, **cure)
+    X = validated(estimator, X, reset, **{"order": "C", "ensure_all_finite": False, **how})
     return X if reset else estimator.learner_.space.scaled(X)
 
 
-def named_row(x: Any, learner: Any) -> Any:
-    """Return a row of a data frame as a dict if features have names; return anything else unchanged."""
+def in_columns(estimator: Any, X: Any) -> Any:
+    """Return a frame, or dicts, in the column order of a model that learned from a frame of numbers.
+
+    A dict may omit zeros. Anything else is returned unchanged, also a frame that lacks columns.
+    """
+    known, space = getattr(estimator, "feature_names_in_", None), estimator.learner_.space
+    if known is None or space.vocabulary is not None or space.hasher is not None:
+        return X
+    known = list(known)
+    if not is_dicts(X):
+        return in_order(X, known)
+    met = {name for row in X for name in row}
+    if met.isdisjoint(known):
+        raise ValueError(
+            f"the data has none of the columns of the model, {some_names(known)}; it has "
+            f"{some_names(sorted(map(str, met)))}; check the data"
+        )
+    return np.array([[number(row.get(name, 0.0), i, name) for name in known] for i, row in enumerate(X)])
+
+
+def in_order(X: Any, known: list[str]) -> Any:
+    """Return a frame with only these columns, in this order, if it has all of them; anything else unchanged."""
+    if not is_frame(X) or (names := names_of(X)) == known or not {*known} <= {*names}:
+        return X
+    return X.select(known) if is_table(X) else X[known]
+
+
+def number(value: Any, row: int, name: str) -> float:
+    """Return a value of a dict as a number; None is NaN."""
+    try:
+        return float("nan") if is_missing(value) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"row {row}: {name!r} is {value!r}; the model has learned from numbers: give one") from None
+
+
+def named_row(x: Any, learner: Any, estimator: Any = None) -> Any:
+    """Return a row of a data frame as a dict if features have names, or as numbers; anything else unchanged."""
+    if isinstance(x, dict) and estimator is not None and "feature_names_in_" in estimator.__dict__:
+        found = in_columns(estimator, [x])
+        return x if isinstance(found, list) else found[0]
     if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
         return x
     space = getattr(learner, "space", None)

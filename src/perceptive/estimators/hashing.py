@@ -10,11 +10,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.data.raw import frame_dicts, frame_table, has_words, names_of
 from perceptive.data.rows import is_dicts
+from perceptive.data.table import Table
 from perceptive.declarations import Group, anything, parameter
-from perceptive.estimators.data import forget_columns, validated
+from perceptive.estimators.data import check_names, forget_columns, in_order, validated
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.hashing import HashKernel
+from perceptive.frames import as_arrow, is_frame, is_table
 
 
 class HashGroup(Group):
@@ -96,9 +99,9 @@ class HashingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 class HashedFeatures(HashGroup, HashingTransformer):
     """Hash named features into 2^bits columns, without a vocabulary.
 
-    Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames of numbers. A column of
-    a frame is hashed by its name, any other column by its index: column 3 is the feature ``"3"``, in the same place as
-    ``{3: x}``.
+    Takes lists of dicts (feature to number or string), arrays, sparse matrices and data frames. A column of a frame
+    is hashed by its name, any other column by its index: column 3 is the feature ``"3"``, in the same place as
+    ``{3: x}``. If a frame has columns of words, its numbers are scaled as `LinearClassifier` scales them.
 
     {parameters}
 
@@ -118,6 +121,7 @@ class HashedFeatures(HashGroup, HashingTransformer):
 
     kernel_: HashKernel
     _fitted = "kernel_"
+    _table: Table | None = None  # how the rows of a frame with words become dicts
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,11 +140,22 @@ class HashedFeatures(HashGroup, HashingTransformer):
         """
         self.kernel_ = HashKernel(self.bits, self.seed, self.signed, self.remember_names)
         forget_columns(self)  # of an earlier fit
+        self._table = None
         return self._encode(X, fitting=True)
 
     def _encode(self, X: Any, fitting: bool) -> sparse.csr_matrix:
+        if is_frame(X):
+            X, there = as_arrow(X) if is_table(X) else X, names_of(X)
+            if has_words(X):
+                if fitting:
+                    self._table = frame_table(X, scales=True)
+                check_names(self, there, fitting)
+                X = frame_dicts(X)
+            elif not fitting and hasattr(self, "feature_names_in_"):
+                X = in_order(X, list(self.feature_names_in_))
         if is_dicts(X):
-            return super()._encode(X, fitting)
+            rows = X if self._table is None else [self._table.row(row) for row in X]
+            return super()._encode(rows, fitting)
         X = validated(self, X, reset=fitting)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", map(str, range(n_columns)))

@@ -12,13 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
-from perceptive.estimators.data import is_raw, take, validated
+from perceptive.estimators.data import check_rows, is_raw, take
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import KernelMixin
 from perceptive.kernels import as_kernel
-from perceptive.kernels.examples import check_real, listed, own_item
+from perceptive.kernels.examples import listed, own_item
 from perceptive.kernels.trees import Trees
 from perceptive.learners.dual_learner import ONE_SET
 from perceptive.learners.kernel import KernelLearner
@@ -140,10 +140,9 @@ class KernelClassifier(
             if (inspected(X).shape[0] if hasattr(X, "shape") else len(X)) == 0:
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
-        check_real(X)
-        sparse = "csr" if kernel.vectors else False
-        X = validated(self, X, reset, cure=OTHER_KERNELS, accept_sparse=sparse, order="C")
-        return X if reset else self.learner_.space.scaled(X)
+        named, sparse = kernel.vectors, "csr" if kernel.vectors else False
+        how = {"cure": OTHER_KERNELS, "accept_sparse": sparse, "ensure_all_finite": True}
+        return check_rows(self, X, reset, named, **how)
 
     @property
     def support_vectors_(self) -> Any:

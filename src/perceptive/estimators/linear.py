@@ -222,7 +222,7 @@ class LinearClassifier(
         except AttributeError:
             return super().learn_one(x, y, w)
         check_label(y, learner)
-        learner.learn(named_row(x, learner), y, w)  # without a detour: a stream has millions of them
+        learner.learn(named_row(x, learner, self), y, w)  # without a detour: a stream has millions of them
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
             self._take(learner, classes_=sorted_classes(learner))
         return self

@@ -154,7 +154,7 @@ class RankerMixin(RunMixin[Learner]):
 
     def _rows(self, X: Any, reset: bool = False) -> Any:
         """Candidates that can be taken by number: an array, a CSR matrix, or a list."""
-        if self._any_kind or is_dicts(X):
+        if self._any_kind:
             if reset:
                 forget_columns(self)
             return objects(X)

@@ -18,7 +18,7 @@ from perceptive import _core
 from perceptive.certificates import Certificate
 from perceptive.data.dataset import Dataset
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.raw import frame_table
+from perceptive.data.raw import frame_table, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import Checked
 from perceptive.estimators.column_warnings import warn_of_columns
@@ -198,6 +198,8 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         """
         framed = is_dicts(X) and is_frame(given)
         learner.space.table = frame_table(given, whole) if framed else None
+        if framed and hasattr(self, "kernel"):  # which would compare other columns, too
+            learner.space.header = tuple(names_of(given))
         if self._is_read(X):
             learner.space.reads_as(self.reading, X)
         return learner.space.scaled(X)
@@ -208,9 +210,10 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _warn_of_columns(self, learner: Any, X: Any) -> None:
         """Say where the columns of a matrix, or of dicts, are taken as they are and should not be."""
-        if self._is_read(X) or self.__sklearn_tags__().input_tags.pairwise:  # type: ignore[attr-defined]
+        tags = self.__sklearn_tags__().input_tags  # type: ignore[attr-defined]
+        if self._is_read(X) or tags.pairwise:
             return
-        if is_dicts(X) and hasattr(self, "kernel"):  # objects, of which it knows more
+        if is_dicts(X) and not tags.sparse:  # objects, of which a kernel knows more
             return
         table = learner.space.table
         warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator
 from perceptive.certificates import Certificate, certify
 from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
+from perceptive.data.sentence_files import FIRST
 from perceptive.data.sentences import as_lists, paired
-from perceptive.errors import Parameter, ParameterError, renumbered
+from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
 from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.preset_group import PresetGroup, settled
@@ -26,6 +27,7 @@ from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
+from perceptive.streams.columns import counts_tokens
 from perceptive.training.loop import History
 
 
@@ -112,6 +114,8 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
                 Parameter("probability", True), Parameter("hypothesis", "voted"),
             )  # fmt: skip
         X, y = learner.check(X, y)
+        if counts_tokens(X[:FIRST]):
+            warn_caller("column 0 counts the tokens; leave it out of X, and of what is tagged later")
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
         chosen = hold_out(len(X), training.validation_fraction, self.random_state, self.probability, "sentences")
         rest, held = np.flatnonzero(~chosen), np.flatnonzero(chosen)

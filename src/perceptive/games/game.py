@@ -97,6 +97,10 @@ class Game:
         self.rounds: list[GameRound] = []
         self.k = 0
 
+    def __repr__(self) -> str:
+        said = f"γ = {self.margin:.6g}, R = {self.radius:.6g}, rounds {len(self.rounds)}"
+        return f"<{type(self).__name__}: {said}, mistakes {self.k} of {self.bound:.6g} at most>"
+
     @property
     def bound(self) -> float:
         """(R/γ)²: B never makes more mistakes."""

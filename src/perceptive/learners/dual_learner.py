@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
+from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts
+from perceptive.features.hashing import HashKernel
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
@@ -23,6 +25,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
+from perceptive.streams.file_format import BITS
 
 ONE_SET = "a precomputed Gram matrix is about one set of examples"
 WITNESSES = ("last", "averaged", "best")
@@ -74,16 +77,36 @@ class DualLearner(Recorded, ABC):
 
     def as_rows(self, X: Any) -> Any:
         """Return rows as one array if the kernel compares vectors: a row alone then equals a row among many."""
-        if not (self.asked_kernel.vectors and isinstance(X, list) and X):
+        if not (self.asked_kernel.vectors and isinstance(X, list) and X) or is_dicts(X):
             return X
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
 
     def read_raw(self, X: Any, grow: bool = False) -> Any:
-        """Return rows of raw examples if it learned from files of rows; anything else unchanged."""
-        if not self.space.takes_raw(X):
-            return X
-        return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
+        """Return rows of raw examples if it learned from files of rows, and of dicts; anything else unchanged."""
+        if self.space.takes_raw(X):
+            return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
+        hasher = self.hashing(X)
+        return sparse_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
+
+    def hashing(self, X: Any) -> HashKernel | None:
+        """Return what hashes the names of dicts, as those of files, if the kernel compares vectors; else None.
+
+        Raises if the model learned from the other kind of examples.
+        """
+        if not self.asked_kernel.vectors or self.space.format is not None:
+            return None
+        if self.n_features is None:
+            return HashKernel(BITS) if is_dicts(X) else None
+        hasher = self.space.hasher
+        if hasher is None and is_dicts(X):
+            raise ValueError(BY_COLUMN)
+        empty, shape = isinstance(X, list) and not X, getattr(X, "shape", ())
+        if hasher is not None and not (
+            is_dicts(X) or empty or shape[1:] == (hasher.width,)
+        ):  # rows of files are hashed
+            raise ValueError(BY_NAME)
+        return hasher
 
     def prepared(self, X: Any, grow: bool) -> tuple[Kernel, Any]:
         """Return the kernel, and the examples in its form: for learning, or only for prediction."""
@@ -196,6 +219,8 @@ class DualLearner(Recorded, ABC):
             "dual": None,
             "seen": self.seen,
         }
+        if self.space.hasher is not None:
+            meta["bits"] = self.space.hasher.bits
         if self.dual is not None:
             meta["dual"], more = self.dual.state()
             arrays |= more
@@ -203,12 +228,21 @@ class DualLearner(Recorded, ABC):
 
     def _read_state(self, state: State, task: str, n_outputs: int) -> None:
         meta = state.meta
+        self.space.hasher = HashKernel(meta["bits"]) if meta.get("bits") else None
         self.space.restore(State(meta, {}))
         self.restore_recorded(meta)
         self.seen = meta["seen"]
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)
+
+
+def sparse_rows(dicts: Sequence[Mapping[Any, Any]], hasher: HashKernel) -> Any:
+    """Dicts of features as the rows of a sparse matrix."""
+    import scipy.sparse as sp
+
+    indptr, indices, data = hasher.encode(dicts)
+    return sp.csr_array((data, indices, indptr), shape=(len(dicts), hasher.width))
 
 
 def check_gram(X: Any, fresh: bool) -> None:

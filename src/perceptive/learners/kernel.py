@@ -117,11 +117,13 @@ class KernelLearner(DualLearner):
         """
         X = listed(X)
         columns = self.space.columns_of(X) if grow else []
+        hasher = self.hashing(X)
         X = self.as_rows(self.read_raw(X, grow))
         labels = Labels.of(y)
         with self.lock.learning() if grow else self.lock.shared():
             dataset = self._dataset(X, labels, weights, epochs, grow, alpha_init)
             self.space.remember(None, columns)
+            self.space.hasher = hasher
             return dataset
 
     def _dataset(

@@ -69,10 +69,12 @@ class KernelRankingLearner(DualLearner, ListLearner):
         """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         columns = self.space.columns_of(X) if grow else []
+        hasher = self.hashing(X)
         X = self.read_raw(X, grow)
         with self.lock.learning() if grow else self.lock.shared(), self.settling(y, sizes):
             dataset = self._dataset(X, y, weights, sizes, epochs, grow)
             self.space.remember(None, columns)
+            self.space.hasher = hasher
             return dataset
 
     def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, epochs: int | None, grow: bool) -> KernelLists:

@@ -272,7 +272,14 @@ CLASSES: Record = {
     "temperature": Optional(Maybe(positive)),
 }
 LISTS: Record = {**RUN, **SPACE, "played": COUNT}
-KERNELIZED: Record = {**LISTS, "ids": Optional(COUNT), "seen": COUNT, "kernel": KERNEL, "dual": Maybe(DUAL)}
+KERNELIZED: Record = {
+    **LISTS,
+    "ids": Optional(COUNT),
+    "seen": COUNT,
+    "bits": Optional(whole(1, maximum=30)),
+    "kernel": KERNEL,
+    "dual": Maybe(DUAL),
+}
 RANKING: Record = {**LISTS, "parameters": parameters_of(RankingParameters), "ids": COUNT, "problem": Maybe(PROBLEM)}
 KERNEL_RANKING: Record = {**KERNELIZED, "parameters": parameters_of(KernelRankingParameters, "kernel")}
 SEQUENCE: Record = {

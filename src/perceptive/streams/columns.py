@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams import conllu
@@ -44,6 +45,11 @@ class Columns:
     learned: bool = False
     universal: str = conllu.LABEL
 
+    @property
+    def key(self) -> str | None:
+        """The name of the labels, where they are named and not counted."""
+        return None if is_number(str(self.label)) else str(self.label)
+
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
         """Return the tokens of a sentence, and their labels, None if unknown; equal rows share their token."""
         if sentence.labels is not None:
@@ -67,7 +73,7 @@ class Columns:
 
     def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
         """Return only the tokens; ``label``: whether there is a label column to leave out."""
-        if sentence.document is not None:
+        if not sentence.in_columns:
             return sentence.rows
         mine = self.of(sentence)
         if sentence.universal:
@@ -93,8 +99,8 @@ class Columns:
 
     def settled(self, sentence: Sentence) -> Columns:
         """Return what a model that has learned from such a file must remember."""
-        if sentence.document is not None:
-            return Columns()
+        if not sentence.in_columns:
+            return Columns() if self.key is None or sentence.document is not None else Columns(label=self.key)
         mine = self.of(sentence)
         if sentence.universal or not mine.chosen:
             return mine
@@ -106,16 +112,12 @@ class Columns:
 
         Columns chosen by the user do not change.
         """
-        there = [one for one in sentences if not one.universal and one.document is None]
+        there = [one for one in sentences if not one.universal and one.in_columns]
         if self.chosen or self.learned or not there or len(there) < len(sentences):
             return self
         n, label = len(there[0].rows[0]), int(self.of(there[0]).label)
-        if n < 3 or label in (0, -n) or max(len(one.rows) for one in there) < COUNTED:
+        if n < 3 or label in (0, -n) or not counts_tokens([one.rows for one in there]):
             return self
-        for one in there:
-            begin = one.rows[0][0]
-            if not is_number(begin) or any(row[0] != str(t) for t, row in enumerate(one.rows, int(begin))):
-                return self
         return replace(self, chosen=tuple(str(at) for at in range(1, n) if at != label % n))
 
     def _named(self, sentence: Sentence) -> list[Row]:
@@ -133,6 +135,26 @@ class Columns:
         return [at for at in found if at != label]
 
 
+def counts_tokens(sentences: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first column of tokens, which have others, only counts them in each of some sentences.
+
+    Examples
+    --------
+    >>> counts_tokens([[("1", "Ada"), ("2", "left"), ("3", ".")]])
+    True
+    >>> counts_tokens([[("1", "km"), ("1", "h"), ("2", "m")]])
+    False
+    """
+    if max(map(len, sentences), default=0) < COUNTED:
+        return False
+    for rows in sentences:
+        if not all(isinstance(row, list | tuple) and len(row) > 1 for row in rows) or not is_number(str(rows[0][0])):
+            return False
+        if any(str(row[0]) != str(t) for t, row in enumerate(rows, int(rows[0][0]))):
+            return False
+    return True
+
+
 def label_at(sentence: Sentence, label: int) -> int:
     """Return the column of a sentence's labels, counted from 0; raise if there is none, or no other column."""
     n = len(sentence.rows[0])
@@ -141,7 +163,8 @@ def label_at(sentence: Sentence, label: int) -> int:
         if n == 1:
             first = [word for (word,) in sentence.rows]
             there = f"is one only; give tokens and labels{likely_cause(sentence.place.path, first)}"
-        raise ValueError(f"{sentence.place.of()}: column {label} cannot hold the label: there {there}")
+        column = "the last column" if label == -1 else f"column {label}"
+        raise ValueError(f"{sentence.place.of()}: {column} cannot hold the label: there {there}")
     return label % n
 
 

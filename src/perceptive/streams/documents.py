@@ -205,12 +205,7 @@ def _lacking(record: Any) -> str:
         return "; write an object with text and label, or [text, {…}]"
     if "text" in record:
         return f": {_short(record['text'])} is no string; write one"
-    cure, tokens = f"write text, and its spans as one of {', '.join(KEYS)}", record.get("tokens")
-    for key, tags in record.items():
-        if isinstance(tokens, list) and isinstance(tags, list) and len(tags) == len(tokens) and tags is not tokens:
-            cure = f"make columns of tokens and {key} by jq -r '([.tokens, .{key}] | transpose[] | @tsv), \"\"'"
-            cure += ", with names for the numbers" * any(isinstance(tag, int) for tag in tags)
-            break
+    cure = f"write text, and its spans as one of {', '.join(KEYS)}"
     return f", but {', '.join(map(_short, record)) or 'nothing'}; {cure}"
 
 

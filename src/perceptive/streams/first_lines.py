@@ -42,6 +42,8 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
         if format.name not in NAMED_FEATURES:
             continue
         columns = first_rows(path, format)
+        if format.name == "json":
+            _check_keys(path, columns, format, log)
         if format.name != "json" and (index := index_column(columns, format)) is not None:
             log.remark("index", f"{shown(path)}: {told_of_index(index)}, and is left out; rename it to keep it")
             format = replace(format, ignore=(*format.ignore, index))
@@ -55,6 +57,19 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
             cure = f"read it as text with --text-column {text} (Python: text_column), or leave it out"
             log.remark("texts", f"{shown(path)}: {told_of_text(text)}; {cure}")
     return format
+
+
+def _check_keys(path: str, columns: Columns, format: FileFormat, log: Log) -> None:
+    """Raise where the label of JSON lines is a list of spans; remark on keys to leave out that are not there."""
+    if not format.lists and any(isinstance(label, list) for label in columns.get(format.label, ())[:1]):
+        raise ValueError(
+            f"{shown(path)}: {format.label!r} is a list, as texts with spans have it; train a tagger, --task tag "
+            "(Python: SequenceTagger), or give each line one label"
+        )
+    for name in () if format.learned or not columns else format.ignore:
+        if not any(name.startswith(key) for key in columns):
+            there = ", ".join(map(repr, columns))
+            log.remark("ignore", f"{shown(path)}: --ignore: the first lines have no {name!r}, but {there}; check it")
 
 
 def first_rows(path: str, format: FileFormat) -> dict[str, list[Any]]:

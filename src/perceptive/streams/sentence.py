@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -42,11 +42,19 @@ class Sentence:
     universal: bool = False  # whether the columns are those of CoNLL-U
     labels: list[str | None] | None = None  # where they are told by spans, and not by a column
     document: Document | None = None  # the text that the tokens come from, where there is one
+    record: Mapping[str, Any] = field(default_factory=dict)  # what else is said of it, where it is JSON without a text
+
+    @property
+    def in_columns(self) -> bool:
+        """Whether the label, if there is one, is a column."""
+        return self.document is None and self.labels is None
 
     @property
     def cells(self) -> list[Row]:
         """The rows as columns can be written: a token of a text may have line breaks and tabs in it."""
-        return self.rows if self.document is None else [(" ".join(token.split()),) for (token,) in self.rows]
+        if self.in_columns:
+            return self.rows
+        return [(" ".join(token.split()),) for (token,) in self.rows]
 
     def weight(self, name: str) -> float | None:
         """What a field of the record, or a comment ``# name = 2``, says; None where nothing is said.
@@ -58,8 +66,8 @@ class Sentence:
         """
         said: Any = None
         place = self.place.of()
-        if self.document is not None:
-            said = self.document.record.get(name)
+        if self.document is not None or self.record:
+            said = (self.record if self.document is None else self.document.record).get(name)
         else:
             comment = re.compile(rf"#\s*{re.escape(name)}\s*=\s*(.*?)\s*")
             for i, (t, line) in enumerate(self.others):

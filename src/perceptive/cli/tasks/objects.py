@@ -14,13 +14,15 @@ from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
 from perceptive.kernels.vectors import VectorKernel
 from perceptive.kernels.views import On
-from perceptive.streams.blocks import expand
+from perceptive.streams.blocks import expand, shown
+from perceptive.streams.guessing import by_name
 from perceptive.streams.json_lines import Line, read_json_lines, sound
 from perceptive.streams.parsing import Log
 from perceptive.streams.values import is_missing
 
 LABEL = "label"
 JSON_ONLY = "kernels of strings, trees and parts take JSON lines, not {}"
+CONVERT = ", as pandas.read_csv(path).to_json(out, orient='records', lines=True) does"
 
 
 class Found(NamedTuple):
@@ -35,7 +37,14 @@ def object_files(options: argparse.Namespace) -> list[str]:
     """The files, which must be JSON lines."""
     if options.format not in (None, "json", "jsonl"):
         raise UsageError(JSON_ONLY.format(options.format))
-    return expand(options.data)
+    files = expand(options.data)
+    for path in files:
+        kind = by_name(path) if options.format is None else None
+        if kind not in (None, "json"):
+            raise UsageError(
+                f"{shown(path)}: {JSON_ONLY.format(kind)}; write an object a line{CONVERT * (kind == 'csv')}"
+            )
+    return files
 
 
 class Objects:

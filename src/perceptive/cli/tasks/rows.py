@@ -154,7 +154,7 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     known: FileFormat | None = learner.space.format
     told = options.format or _told(expand(options.data), known)
     if known is None:
-        bits = getattr(learner.parameters, "bits", None)
+        bits = None if learner.space.hasher is None else learner.space.hasher.bits
         if bits is None and told not in (None, "svmlight", "libsvm"):
             raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:

@@ -163,7 +163,7 @@ def _json(
 def writes_documents(files: SentenceFiles, paths: Sequence[str]) -> bool:
     """Whether files are texts with spans; raises where some are, and are not to be written together."""
     formats = {files.format_of(path) for path in paths}
-    of_texts = formats - {"conll", "conllu", "raw"}
+    of_texts = formats - {"conll", "conllu", "raw", "tokens"}
     if of_texts and len(formats) > 1:
         raise UsageError(f"the files are of several formats ({', '.join(sorted(formats))}); tag them separately")
     if "brat" in of_texts and len(paths) > 1:

@@ -1,0 +1,67 @@
+"""JSON lines of tokens and labels, as datasets of Hugging Face are written."""
+
+import json
+
+import pytest
+
+from command_line import perceptive
+from perceptive import SequenceTagger, load
+from perceptive.data.sentence_files import read
+
+SENTENCES = [(["EU", "rejects", "calls"], ["B-ORG", "O", "O"]), (["Ada", "met", "EU"], ["B-PER", "O", "B-ORG"])] * 10
+
+
+def write(path, key="ner_tags", **more):
+    lines = [json.dumps({"id": "1", "tokens": x, key: y, **more}) for x, y in SENTENCES]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def columns(path):
+    path.write_text("".join("".join(f"{a}\t{b}\n" for a, b in zip(*one, strict=True)) + "\n" for one in SENTENCES))
+    return path
+
+
+@pytest.mark.parametrize("key", ["ner_tags", "tags", "labels", "pos_tags"])
+def test_they_are_the_sentences_of_a_file_in_columns(key, tmp_path):
+    path, same = write(tmp_path / "t.jsonl", key), columns(tmp_path / "t.conll")
+    assert read(path) == read(same)
+    for name in ("t.jsonl", "t.conll"):
+        perceptive("train", tmp_path / name, "--task", "tag", "--quiet", "-o", tmp_path / f"{name}.model")
+    one, other = (load(tmp_path / f"{name}.model") for name in ("t.jsonl", "t.conll"))
+    assert one.learner_.fingerprint == other.learner_.fingerprint
+    told = [perceptive("eval", tmp_path / "t.jsonl.model", file).stdout for file in (path, same)]
+    assert "FB1: 100.00" in told[0] == told[1]
+    assert perceptive("tag", tmp_path / "t.jsonl.model", path).stdout == same.read_text()
+
+
+def test_the_key_of_the_labels_is_chosen_and_remembered(tmp_path):
+    path = write(tmp_path / "t.jsonl", chunk_tags=["X", "Y", "Z"])
+    perceptive("train", path, "--task", "tag", "--label-column", "chunk_tags", "--quiet", "-o", tmp_path / "m")
+    assert sorted(load(tmp_path / "m").classes_) == ["X", "Y", "Z"]
+    assert "accuracy: 100.00%" in perceptive("eval", tmp_path / "m", path).stdout
+
+
+def test_what_is_tagged_needs_no_labels_and_is_read_back(tmp_path):
+    perceptive("train", write(tmp_path / "t.jsonl"), "--task", "tag", "--quiet", "-o", tmp_path / "m")
+    for tags in ({}, {"ner_tags": [3, 0]}, {"ner_tags": None}):
+        (tmp_path / "new.jsonl").write_text(json.dumps({"tokens": ["Ada", "met"], **tags}) + "\n")
+        done = perceptive("tag", tmp_path / "m", tmp_path / "new.jsonl", "--json").stdout
+        (tmp_path / "back.jsonl").write_text(done)
+        assert read(tmp_path / "back.jsonl") == ([[("Ada",), ("met",)]], [["B-PER", "O"]])
+    perceptive("convert", tmp_path / "t.jsonl", tmp_path / "t.conll")
+    assert read(tmp_path / "t.conll") == read(tmp_path / "t.jsonl")
+
+
+def test_their_weights(tmp_path):
+    path = write(tmp_path / "t.jsonl", importance=0.5)
+    done = perceptive("train", path, "--task", "tag", "--weight", "importance", "--quiet", "-o", tmp_path / "m", code=0)
+    assert done.stderr == ""
+    path.write_text(path.read_text().replace("0.5", '"x"', 1))
+    done = perceptive("train", path, "--task", "tag", "--weight", "importance", "-o", tmp_path / "m", code=1)
+    assert "t.jsonl:1: importance is 'x'; a weight is a finite number" in done.stderr
+
+
+def test_the_columns_of_a_dataset_are_sentences_and_labels():
+    X, y = ([one[i] for one in SENTENCES] for i in (0, 1))
+    assert SequenceTagger().fit(X, y).score(X, y) == 1.0
