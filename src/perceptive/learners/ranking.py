@@ -75,7 +75,7 @@ class RankingLearner(ListLearner, Mixable):
     ) -> RankedRows:
         """Check lists and make them ready to be learned from; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
-        with self.settling(y, sizes):
+        with self.lock.learning(), self.settling(y, sizes, grow):
             return self._dataset(X, y, weights, sizes, grow)
 
     def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, grow: bool) -> RankedRows:
