@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.raw import LINES, is_texts, names_of, read_raw, with_statistics
+from perceptive.data.raw import LINES, frame_dicts, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.data.table import Table
 from perceptive.features.hashing import HashKernel
@@ -305,6 +305,15 @@ class FeatureSpace:
     def named(self, X: Any) -> Any:
         """Dicts as rows of the table that was learned from, if it was one; anything else as it is."""
         return X if self.table is None or not is_dicts(X) else [self.table.row(row) for row in X]
+
+    def unframed(self, x: Any) -> Any:
+        """A row of a data frame as a dict, and a frame as dicts, where features have names; anything else as it is."""
+        named = self.vocabulary or self.hasher or (self.format is not None and self.format.name != "svmlight")
+        if isinstance(x, dict | list) or not named:
+            return x
+        if is_frame(x):
+            return frame_dicts(x) if self.format is None else x
+        return x.to_dict() if hasattr(x, "to_dict") and hasattr(x, "index") else x
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Rows by place, of rows that have been checked."""

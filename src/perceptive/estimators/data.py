@@ -182,15 +182,6 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     return X if reset else estimator.learner_.space.scaled(X)
 
 
-def named_row(x: Any, learner: Any) -> Any:
-    """A row of a data frame as a dict, where features have names; anything else as it is."""
-    if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
-        return x
-    space = getattr(learner, "space", None)
-    by_name = space is not None and (space.vocabulary or space.hasher or space.header)
-    return x.to_dict() if by_name else x
-
-
 def refuse_other_kinds(X: Any) -> None:
     """Raise where X is none of what can be learned from, and something else that people have."""
     if isinstance(X, str):

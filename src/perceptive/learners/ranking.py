@@ -109,7 +109,7 @@ class RankingLearner(ListLearner, Mixable):
 
     def candidates(self, xs: Any) -> Any:
         """One list as rows."""
-        return candidates(xs)
+        return candidates(self.space.unframed(xs))
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Scores of candidates: v·x; under ``voted`` their share of the votes in their list (``sizes``: one list)."""
