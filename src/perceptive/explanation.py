@@ -157,7 +157,7 @@ def explain(
         if not (hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2)):
             x = np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
         return explain_supports(learner, x, label, top, hypothesis)[0]
-    row = single_row(learner.space.unframed(x))
+    row = single_row(x if is_frame(x) else learner.space.unframed(x))
     return explain_rows(learner, *_rows(learner.space, row, names), label, top, hypothesis)[0]
 
 
