@@ -8,7 +8,8 @@ using namespace perceptive;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     if (size == 0) return 0;
     std::string_view text = text_of(data, size);
-    CsvOptions options{feature_options(*data), text_reading(*data), {',', size % 8 != 0}, {}, LabelReading::typed};
+    CsvOptions options{
+        feature_options(*data), text_reading(*data), {',', size % 8 != 0}, {}, static_cast<LabelReading>(*data >> 6)};
     options.dialect.delimiter = csv_delimiter(text, true, options.dialect.quotes);
     demand(options.dialect.delimiter != '\0', "there is always a delimiter");
     try {

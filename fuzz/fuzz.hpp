@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "formats/examples.hpp"
 #include "formats/features.hpp"
@@ -94,6 +95,32 @@ std::string told(std::string_view text, const Options& options, Report& report) 
     return all;
 }
 
+template <class Parser, class Options>
+Measures measured(std::string_view text, const Options& options) {
+    Measures measures;
+    Parser parser(text, options);
+    parser.features.measures = &measures;
+    parse_lines(text, parser, true);
+    return measures;
+}
+
+// Columns measured in two parts are as they are measured in one.
+template <class Parser, class Options>
+void fuzz_measures(std::string_view text, std::string_view begin, std::string_view rest, const Options& options) {
+    const Measures whole = measured<Parser>(text, options);
+    Measures parts = measured<Parser>(begin, options);
+    parts.merge(measured<Parser>(rest, options));
+    demand(parts.columns.size() == whole.columns.size() && parts.words.size() == whole.words.size() &&
+               parts.codes == whole.codes,
+           "blocks have the same columns as the file");
+    for (const std::string& name : whole.columns.names())
+        demand(parts.columns.find(name)->n == whole.columns.find(name)->n, "blocks have as many numbers as the file");
+    for (const std::string& name : whole.words.names()) {
+        const WordCount &one = *parts.words.find(name), &other = *whole.words.find(name);
+        demand(one.n == other.n && one.first == other.first, "blocks have the same words as the file");
+    }
+}
+
 template <class Parser, class Options, class Cut>
 int fuzz_as(std::string_view text, const Options& options, Cut cut) {
     Report whole, first, second;
@@ -104,6 +131,8 @@ int fuzz_as(std::string_view text, const Options& options, Cut cut) {
     demand(parts == all, "blocks hold the same examples as the file");
     demand(first.lines + second.lines == whole.lines, "blocks hold as many lines as the file");
     demand(first.skipped + second.skipped == whole.skipped, "blocks hold as many bad lines as the file");
+    if constexpr (std::is_base_of_v<FeatureParser<float>, Parser> || std::is_base_of_v<FeatureParser<double>, Parser>)
+        fuzz_measures<Parser>(text, begin, rest, options);
     return 0;
 }
 

@@ -8,5 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     JsonOptions options{feature_options(*data), text_reading(*data), "label", "text", "weight", (*data & 128) != 0};
     options.numerals = (*data & 64) != 0;
     if (options.numerals) options.words = {"a"};
+    options.labels = static_cast<LabelReading>(*data >> 5 & 3);
+    if (*data & 8) options.ignored = {"b", "a.b", "text"};
     return fuzz<JsonParser>(text_of(data, size), options, whole_lines);
 }

@@ -57,9 +57,9 @@ class JsonParser : public FeatureParser<V> {
                 label(kind);
             else if (key == options_.weight)
                 weight = weight_of(kind);
-            else if (key == options_.text_key && kind == '"' && !is_ignored(options_.text_key))
+            else if (key == options_.text_key && kind == '"' && !is_ignored(key))
                 json_.string(value_), features.add_text(text_, value_);
-            else if (key == "features" && kind == '{')
+            else if (key == "features" && kind == '{' && !is_ignored(key))
                 json_.object([&](std::string_view inner) { member(inner); });
             else
                 member(key);
@@ -114,7 +114,9 @@ class JsonParser : public FeatureParser<V> {
         value();
     }
 
-    bool is_ignored(const std::string& name) const { return !options_.ignored.empty() && options_.ignored.count(name); }
+    bool is_ignored(std::string_view name) const {
+        return !options_.ignored.empty() && options_.ignored.count(std::string(name));
+    }
 
     // Reads a value that is left out.
     void skip() {

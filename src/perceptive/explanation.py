@@ -157,10 +157,8 @@ def explain(
         if not (hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2)):
             x = np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
         return explain_supports(learner, x, label, top, hypothesis)[0]
-    by_name = learner.space.format or learner.space.hasher or learner.space.vocabulary
-    if by_name and getattr(x, "ndim", 0) == 1 and hasattr(x, "to_dict"):
-        x = x.to_dict()  # a row of a data frame
-    return explain_rows(learner, *_rows(learner.space, single_row(x), names), label, top, hypothesis)[0]
+    row = single_row(x if is_frame(x) else learner.space.unframed(x))
+    return explain_rows(learner, *_rows(learner.space, row, names), label, top, hypothesis)[0]
 
 
 # ---------------------------------------------------------------- linear learners

@@ -32,6 +32,9 @@ def test_json_lines_leave_out_keys(tmp_path):
     assert names(path, ignore=("Msg ID",)) == {"a", "deep.x", "deep.y=v"}
     assert names(path, ignore=("Msg ID", "deep")) == {"a"}
     assert names(path, ignore=("Msg ID", "deep.x")) == {"a", "deep.y=v"}
+    inner = write(tmp_path, "v.jsonl", [{"features": {"b": 1, "c": 2}, "a": 1, "label": 1}])
+    assert names(inner, ignore=("c",)) == {"a", "b"}
+    assert names(inner, ignore=("features",)) == {"a"}
     texts = write(tmp_path, "u.jsonl", [{"text": "spam", "big": 1e300, "a": 1, "label": 1}])
     assert names(texts, ignore=("text", "big"), dtype="float32") == {"a"}
 

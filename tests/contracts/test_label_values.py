@@ -8,6 +8,7 @@ import pytest
 from perceptive import LinearClassifier, load, save, streams
 from perceptive.cli import main
 from perceptive.streams import FileFormat
+from test_values import write
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -42,16 +43,6 @@ def table(kind):
     frame = pd.DataFrame({"v": which * 1.5 - 1.5, "beside": np.array(["a", "b", "c"])[which]})
     frame["label"] = pd.Series(LABELS[kind]).iloc[which].reset_index(drop=True)
     return frame
-
-
-def write(frame, path):
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".jsonl":
-        frame.to_json(path, orient="records", lines=True, date_format="iso")
-    else:
-        frame.to_parquet(path)
-    return path
 
 
 def run(capsys, *words):

@@ -1,6 +1,7 @@
 """``pairs="auto"``: the first lists say which pairs are learned from, and the model keeps it."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import perceptive
 from command_line import perceptive as run
 from perceptive import KernelRanker, LinearRanker
+from perceptive.learners import KernelRankingLearner, RankingLearner
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 QID = np.repeat(np.arange(8), 5)
@@ -48,11 +50,18 @@ def test_lists_without_a_preference_wait():
     assert ranker.learner_.parameters.pairs == "auto"
     ranker.partial_fit(X, CASES[-1][0], qid=QID)
     assert ranker.learner_.parameters.pairs == "all"
+    assert not ranker.learner_.problems()[0].certified  # no theorem speaks of the cost, which has come later
+
+
+@pytest.mark.parametrize("kind", [RankingLearner, partial(KernelRankingLearner, kernel="poly(2)")])
+def test_lists_to_look_at_decide_nothing(kind):
+    learner = kind(pairs="auto")
+    learner.learn_many(X[:5], np.zeros(5), sizes=[5])
+    learner.dataset(X, BEST, sizes=[5] * 8, grow=False)
+    assert learner.parameters.pairs == "auto"
 
 
 def test_bad_lists_change_nothing():
-    from perceptive.learners import RankingLearner
-
     learner = RankingLearner(pairs="auto")
     with pytest.raises(ValueError, match="weights"):
         learner.learn_many(X, CASES[-1][0], [-1.0] * 8, sizes=[5] * 8)

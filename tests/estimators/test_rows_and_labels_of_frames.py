@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from perceptive import KernelClassifier, LinearClassifier
+from perceptive import KernelClassifier, LinearClassifier, LinearRanker
 
 pd = pytest.importorskip("pandas")
 
@@ -28,6 +28,15 @@ def test_a_row_of_a_frame_is_an_example(tmp_path):
     numbers = pd.DataFrame({"x": [1.0, -1.0] * 8, "y": [0.0, 1.0] * 8})
     model = LinearClassifier(epochs=5).fit(numbers.to_numpy(), Y)
     assert [model.predict_one(numbers.iloc[i]) for i in range(2)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("bits", [None, 10])
+def test_a_frame_is_a_list_of_candidates(bits):
+    ranker = LinearRanker(epochs=5, bits=bits).fit(FRAME, [1, 0] * 8, qid=np.arange(16) // 2)
+    dicts = FRAME[:2].to_dict("records")
+    assert ranker.rank(FRAME[:2]) == ranker.rank(dicts)
+    assert ranker.find_best(FRAME[1:3]) == 1
+    assert ranker.learn_one(FRAME[:2], 0).rank(FRAME[:2]) == ranker.rank(dicts)
 
 
 def test_a_frame_without_rows_has_no_predictions(tmp_path):

@@ -1,8 +1,9 @@
 """Tables whose quotes mean nothing."""
 
+import pandas as pd
 import pytest
 
-from perceptive import LinearClassifier, load, streams
+from perceptive import LinearClassifier, load, save, streams
 from perceptive.cli import main
 from perceptive.streams import FileFormat
 
@@ -62,6 +63,14 @@ def test_every_command_takes_it(tmp_path, capsys):
     assert main(["predict", model, str(odd)]) == 0
     with pytest.raises(ValueError, match="quote='x': it must be"):
         FileFormat(name="csv", quote="x")
+
+
+def test_a_model_of_a_frame_takes_it(tmp_path, capsys):
+    model, odd = tmp_path / "m", write(tmp_path / "t.tsv")
+    frame = pd.DataFrame({"text": [text for text, _ in ROWS]})
+    save(LinearClassifier(bits=12, epochs=3).fit(frame, [label for _, label in ROWS]), model)
+    assert main(["predict", str(model), str(odd), "--quote", "none"]) == 0
+    assert capsys.readouterr().out.split() == [label for _, label in ROWS]
 
 
 def test_values_that_swallow_lines_are_noted(tmp_path):

@@ -19,11 +19,8 @@ CsvColumn column_of(const std::string& kind) {
 }
 
 LabelReading labels_of(const std::string& how) {
-    if (how == "before") return LabelReading::before;
-    if (how == "typed") return LabelReading::typed;
-    if (how == "numbers") return LabelReading::numbers;
-    require(how == "words", "labels are read as before, typed, numbers or words");
-    return LabelReading::words;
+    return by_name<LabelReading>(how, {"before", "typed", "numbers", "words"},
+                                 "labels are read as before, typed, numbers or words");
 }
 
 CsvDialect dialect_of(const std::string& delimiter, bool quotes) {

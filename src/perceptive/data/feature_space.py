@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.raw import LINES, is_texts, names_of, read_raw, with_statistics
+from perceptive.data.raw import LINES, frame_dicts, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
 from perceptive.data.table import Table
 from perceptive.features.hashing import HashKernel
@@ -308,6 +308,15 @@ class FeatureSpace:
             return X
         rows, known = [self.table.row(row) for row in X], {*self.header}
         return [{name: x for name, x in row.items() if name in known} for row in rows] if known else rows
+
+    def unframed(self, x: Any) -> Any:
+        """Return a row of a frame as a dict, and a frame as dicts, if features have names; anything else unchanged."""
+        named = self.vocabulary or self.hasher or (self.format is not None and self.format.name != "svmlight")
+        if isinstance(x, dict | list) or not named:
+            return x
+        if is_frame(x):
+            return frame_dicts(x) if self.format is None else x
+        return x.to_dict() if hasattr(x, "to_dict") and hasattr(x, "index") else x
 
     def find(self, rows: _core.Rows) -> _core.Rows:
         """Return rows by place, from checked rows."""

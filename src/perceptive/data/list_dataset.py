@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,26 +138,36 @@ def has_preference(grades: Floats, starts: NDArray[np.int64]) -> NDArray[np.bool
     return differ
 
 
-def settled_pairs(grades: Floats, starts: NDArray[np.int64]) -> tuple[str, str | None] | None:
-    """What ``pairs="auto"`` is for such lists, and the cost; None where no candidate is better than another.
-
-    Examples
-    --------
-    >>> settled_pairs(np.array([0.0, 1.0, 0.0, 2.0, 0.0]), np.array([0, 3, 5]))
-    ('best', None)
-    >>> [settled_pairs(np.array(grades), np.array([0, 3])) for grades in ([0.0, 1.0, 1.0], [0.0, 1.0, 2.0])]
-    [('all', None), ('all', 'grade')]
-    """
+def graded_as(grades: Floats, starts: NDArray[np.int64]) -> tuple[bool, set[float]]:
+    """Of lists with a preference: whether each has one best candidate and equal others; and their grades."""
     differ = has_preference(grades, starts)
-    if not differ.any():
-        return None
     sizes, first = np.diff(starts), starts[:-1]
     top, low = np.maximum.reduceat(grades, first), np.minimum.reduceat(grades, first)
     at_top = np.add.reduceat(grades == np.repeat(top, sizes), first, dtype=np.int64)
     at_low = np.add.reduceat(grades == np.repeat(low, sizes), first, dtype=np.int64)
-    if ((at_top == 1) & (at_low == sizes - 1))[differ].all():
+    one_best = bool(((at_top == 1) & (at_low == sizes - 1))[differ].all())
+    return one_best, {*np.unique(grades[np.repeat(differ, sizes)]).tolist()}
+
+
+def settled_pairs(parts: Iterable[tuple[bool, set[float]]]) -> tuple[str, str | None] | None:
+    """What ``pairs="auto"`` is for lists, and the cost; None where no candidate is better than another.
+
+    Parts of them are told by `graded_as`.
+
+    Examples
+    --------
+    >>> settled_pairs([graded_as(np.array([0.0, 1.0, 0.0, 2.0, 0.0]), np.array([0, 3, 5]))])
+    ('best', None)
+    >>> [settled_pairs([graded_as(np.array(one), np.array([0, 3]))]) for one in ([0.0, 1.0, 1.0], [0.0, 1.0, 2.0])]
+    [('all', None), ('all', 'grade')]
+    """
+    parts = list(parts)
+    grades = set[float]().union(*(some for _, some in parts))
+    if not grades:
+        return None
+    if all(one_best for one_best, _ in parts):
         return "best", None
-    return "all", "grade" if len(np.unique(grades[np.repeat(differ, sizes)])) > 2 else None
+    return "all", "grade" if len(grades) > 2 else None
 
 
 def gains(grades: Floats, starts: NDArray[np.int64], cost: str | None) -> Floats | None:

@@ -18,7 +18,7 @@ from perceptive.estimators.data import (
     example_weights,
     hold_out,
     label_array,
-    named_row,
+    row_of,
     sorted_classes,
     take,
     unchanged_if_it_fails,
@@ -165,7 +165,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         """Learn from one example."""
         first, learner = not hasattr(self, "learner_"), self._going_on()
         check_label(y, learner)
-        learner.learn(named_row(x, learner, self), y, w)
+        learner.learn(row_of(self, x, learner), y, w)
         new = first or len(self.classes_) != len(learner.classes)
         known = {"classes_": sorted_classes(learner)} if new else {}
         self._take(learner, History() if first else None, **known)
@@ -195,7 +195,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
         """Return the label of one example; None before anything was learned."""
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return None
-        return self.learner_.predict(named_row(x, self.learner_, self))
+        return self.learner_.predict(row_of(self, x, self.learner_))
 
     def certificate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None

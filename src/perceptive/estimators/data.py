@@ -226,16 +226,12 @@ def number(value: Any, row: int, name: str) -> float:
         raise ValueError(f"row {row}: {name!r} is {value!r}; the model has learned from numbers: give one") from None
 
 
-def named_row(x: Any, learner: Any, estimator: Any = None) -> Any:
-    """Return a row of a data frame as a dict if features have names, or as numbers; anything else unchanged."""
-    if isinstance(x, dict) and estimator is not None and "feature_names_in_" in estimator.__dict__:
+def row_of(estimator: Any, x: Any, learner: Any) -> Any:
+    """Return one example in the form that the learner takes: a dict in columns, or a row of a frame as a dict."""
+    if isinstance(x, dict) and "feature_names_in_" in estimator.__dict__:
         found = in_columns(estimator, [x])
         return x if isinstance(found, list) else found[0]
-    if isinstance(x, dict) or not hasattr(x, "to_dict") or not hasattr(x, "index"):
-        return x
-    space = getattr(learner, "space", None)
-    by_name = space is not None and (space.vocabulary or space.hasher or space.header)
-    return x.to_dict() if by_name else x
+    return learner.space.unframed(x)
 
 
 def refuse_other_kinds(X: Any) -> None:

@@ -19,7 +19,7 @@ from perceptive.declarations import parameter
 from perceptive.errors import Parameter, ParameterError, ScaleWarning, warn_caller
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
-from perceptive.estimators.data import check_label, check_rows, named_row, sorted_classes, unchanged_if_it_fails
+from perceptive.estimators.data import check_label, check_rows, row_of, sorted_classes, unchanged_if_it_fails
 from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress_bar, threads_of
 from perceptive.estimators.signature import with_parameters
@@ -222,7 +222,7 @@ class LinearClassifier(
         except AttributeError:
             return super().learn_one(x, y, w)
         check_label(y, learner)
-        learner.learn(named_row(x, learner, self), y, w)  # without a detour: a stream has millions of them
+        learner.learn(row_of(self, x, learner), y, w)  # without a detour: a stream has millions of them
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
             self._take(learner, classes_=sorted_classes(learner))
         return self

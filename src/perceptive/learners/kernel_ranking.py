@@ -71,7 +71,7 @@ class KernelRankingLearner(DualLearner, ListLearner):
         columns = self.space.columns_of(X) if grow else []
         hasher = self.hashing(X)
         X = self.read_raw(X, grow)
-        with self.lock.learning() if grow else self.lock.shared(), self.settling(y, sizes):
+        with self.lock.learning() if grow else self.lock.shared(), self.settling(y, sizes, grow):
             dataset = self._dataset(X, y, weights, sizes, epochs, grow)
             self.space.remember(None, columns)
             self.space.hasher = hasher

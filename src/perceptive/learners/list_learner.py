@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.list_dataset import ListDataset, settled_pairs
+from perceptive.data.list_dataset import ListDataset, graded_as, settled_pairs
 from perceptive.data.lists import Lists, check_grades, grades_of, lists_of, starts_of
 from perceptive.learners.guarded import Recorded
 from perceptive.learners.learner import is_mistake, learn_all
@@ -61,19 +61,30 @@ class ListLearner(Recorded, ABC):
         return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)
 
     @contextmanager
-    def settling(self, grades: Any, sizes: Any) -> Iterator[None]:
-        """Let the first lists decide what ``pairs="auto"`` means; if something raises, nothing changes."""
+    def settling(self, grades: Any, sizes: Any, grow: bool) -> Iterator[None]:
+        """Let the first lists to learn from decide what ``pairs="auto"`` means; if something raises, nothing changes."""
         before = self.parameters
-        if before.pairs == "auto":
+        if before.pairs == "auto" and grow:
             checked = check_grades(grades, len(grades))
-            if found := settled_pairs(checked, starts_of(sizes, len(checked))):
-                cost = before.cost if before.cost is not None or before.delta else found[1]
-                self.parameters = replace(before, pairs=found[0], cost=cost)
+            self.settle([graded_as(checked, starts_of(sizes, len(checked)))])
         try:
             yield
         except BaseException:
-            self.parameters = before
+            self._have(before)
             raise
+
+    def settle(self, parts: Iterable[tuple[bool, set[float]]]) -> None:
+        """Have the pairs and the cost that fit lists; as before where these tell nothing (see `settled_pairs`)."""
+        p, found = self.parameters, settled_pairs(parts)
+        if found is not None:
+            self._have(replace(p, pairs=found[0], cost=found[1] if p.cost is None and not p.delta else p.cost))
+
+    def _have(self, parameters: Any) -> None:
+        """Have other parameters, and so the vector, or the dual, of lists before that told nothing."""
+        self.parameters = parameters
+        for one in (*getattr(self, "vectors", {}).values(), getattr(self, "dual", None)):
+            if one is not None:
+                one.parameters = parameters
 
     # ------------------------------------------------------------ learning
 

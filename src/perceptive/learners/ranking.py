@@ -75,7 +75,7 @@ class RankingLearner(ListLearner, Mixable):
     ) -> RankedRows:
         """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
-        with self.settling(y, sizes):
+        with self.lock.learning(), self.settling(y, sizes, grow):
             return self._dataset(X, y, weights, sizes, grow)
 
     def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, grow: bool) -> RankedRows:
@@ -109,7 +109,7 @@ class RankingLearner(ListLearner, Mixable):
 
     def candidates(self, xs: Any) -> Any:
         """Return one list as rows."""
-        return candidates(xs)
+        return candidates(self.space.unframed(xs))
 
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of candidates: v·x; for ``voted`` the vote shares in the list (``sizes=None``: one list)."""

@@ -19,7 +19,9 @@ from perceptive import _core
 from perceptive.data.constant_feature import add_lengths, lengths_counted
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
+from perceptive.data.list_dataset import graded_as
 from perceptive.streams import Stream
+from perceptive.streams.lists import CandidateLists
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import Blocks, check_answers
 from perceptive.training.cluster import Cluster, Futures
@@ -52,6 +54,7 @@ class Facts(NamedTuple):
     width: int
     met: NDArray[np.int64]  # columns, where they must be known
     first: Any  # an example
+    graded: tuple[bool, set[float]] | None = None  # of lists: see `graded_as`
 
 
 def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, int]) -> Parsed:
@@ -82,7 +85,8 @@ def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
     counts = np.bincount(labels.which, minlength=len(labels.values))
     columns = np.unique(examples.indices).astype(np.int64) if met else np.empty(0, np.int64)
     rows, first = kind.count_rows(block), block.take(np.arange(1))
-    return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first)
+    graded = graded_as(block.grades, block.starts) if isinstance(block, CandidateLists) else None
+    return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first, graded)
 
 
 def held_part(parsed: Parsed) -> Any:
@@ -191,6 +195,8 @@ class ClusterSource(ShardSource):
         self.freeze_bias(learner, self._files.of, add_file, self.kind, learner.parameters.normalize)
         facts = [one for one in self._facts if one.examples]
         width = self.stream.format.width or max(one.width for one in facts)
+        if getattr(learner.parameters, "pairs", None) == "auto":  # all lists decide, as in one process
+            learner.settle([one.graded for one in facts])
         tiny = self.kind.ready(facts[0].first, width)
         if learner.n_features is None or not learner.rounds:
             self.kind.dataset(learner, tiny)
@@ -198,8 +204,6 @@ class ClusterSource(ShardSource):
                 for one in facts:
                     learner.space.meet_columns(one.met)
                 self.kind.dataset(learner, tiny)
-        if getattr(learner.parameters, "pairs", None) == "auto":  # the first list has no preference, and workers agree
-            learner.parameters = replace(learner.parameters, pairs="all")
         for label in self.labels or []:
             if hasattr(learner, "classes") and label not in learner.index:
                 learner.meet_class(label)

@@ -84,7 +84,7 @@ def _line(
             kernel = {name: options[name] for name in ("bits", "seed", "signed") if name in options}
             row_of_text = text_row(reader.string(), **kernel, **(text_options or {}))
             features += [(h, x, b"") for h, x in row_of_text]
-        elif key == b"features" and kind == b"{":
+        elif key == b"features" and kind == b"{" and key not in ignored:
             for inner in reader.object():
                 features += read(reader, inner, inner)
         else:

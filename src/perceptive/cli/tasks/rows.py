@@ -153,13 +153,15 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     """
     known: FileFormat | None = learner.space.format
     told = options.format or _told(expand(options.data), known)
+    quote = getattr(options, "quote", None)
+    written = {} if quote is None else {"quote": quote}  # how files are written is no matter of the model
     if known is None:
         bits = None if learner.space.hasher is None else learner.space.hasher.bits
         if bits is None and told not in (None, "svmlight", "libsvm"):
             raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
         if bits is not None and told is None:
             raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
-        how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None}
+        how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None, **written}
         how["labels"] = reading_for(getattr(learner, "classes", ()))
         table = learner.space.table
         if table is None:  # in dicts that are no rows of a table, True is 1
@@ -167,13 +169,11 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
         how |= {"words": table.words, "ignore": table.ignore, "numerals": True, "scaling": table.scaling}
         return FileFormat(name=told or "svmlight", scale=None if table.scaling is None else "standard", **how)
     try:
-        format = known if told is None else known.read_as(told)
+        format = replace(known if told is None else known.read_as(told), **written)
     except ValueError as error:
         raise (UsageError if options.format else ValueError)(str(error)) from None
     if format.labels is not None or format.name != known.name:  # those from before read their own files as they did
         format = replace(format, labels=reading_for(getattr(learner, "classes", ())))
-    if getattr(options, "quote", None) is not None:  # how files are written is no matter of the model
-        format = replace(format, quote=options.quote)
     if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
         raise ValueError(
             "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
