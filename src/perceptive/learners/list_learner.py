@@ -62,7 +62,7 @@ class ListLearner(Recorded, ABC):
 
     @contextmanager
     def settling(self, grades: Any, sizes: Any, grow: bool) -> Iterator[None]:
-        """Let the first lists to learn from decide what ``pairs="auto"`` means; if something raises, nothing changes."""
+        """Let the first lists decide what ``pairs="auto"`` means; if something raises, nothing changes."""
         before = self.parameters
         if before.pairs == "auto" and grow:
             checked = check_grades(grades, len(grades))
