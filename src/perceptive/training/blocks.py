@@ -68,6 +68,8 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
         said = f"there is no {kind} {name!r} for the {what} but {there}{headless}; "
         if goes_on:
             raise ValueError(f"{said}rename the one that is meant")
+        if format.name == "json" and "candidates" in columns:
+            raise ParameterError(literal(said) + "to rank lists of candidates, learn a ranker (--task rank)")
         if what == "label" and len(columns) == 2 and any(b"\t" in peek(path) for path in again):
             cure = "say which with {}, or give {} where lines are label TAB text"
             raise ParameterError(literal(said) + cure, what, Parameter("format", "text"))
