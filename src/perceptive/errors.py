@@ -193,7 +193,7 @@ class ExampleWarning(_OfExample, UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns differ so much in size that the largest decide alone."""
+    """Columns differ so much in size that the largest decide alone, or their numbers are too small or large."""
 
 
 def warn_caller(said: str | Warning) -> None:

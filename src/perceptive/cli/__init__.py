@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
 
     def _get_option_tuples(self, option_string: str) -> Any:
         """What an abbreviation may stand for: nothing, where it is an option of train in full."""
-        return [] if _is_of_train(option_string) else super()._get_option_tuples(option_string)  # type: ignore[misc]
+        return [] if _is_of_train(option_string) else super()._get_option_tuples(option_string)
 
 
 def _is_of_train(word: str) -> bool:
