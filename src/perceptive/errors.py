@@ -193,7 +193,7 @@ class ExampleWarning(_OfExample, UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns differ so much in size that only the largest count."""
+    """Columns differ so much in size that only the largest count, or their numbers are too small or too large."""
 
 
 def warn_caller(said: str | Warning) -> None:

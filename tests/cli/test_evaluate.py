@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
 
 from command_line import perceptive, write_rows
 from perceptive import load_learner
+from perceptive.evaluation.metrics import Confusion
 
 
 def test_eval_is_as_scikit_learn_counts(data, model):
@@ -49,3 +50,38 @@ def test_labels_that_break_lines_are_quoted_in_tables(tmp_path):
         said = perceptive(*command, cwd=tmp_path).stdout
         assert '"one\\nline"' in said
         assert "\nline" not in said
+
+
+def test_many_classes_take_no_matrix(tmp_path):
+    path, model = tmp_path / "a.csv", tmp_path / "m"
+    path.write_text("x,label\n" + "".join(f"{i % 7},name{i}\n" for i in range(1200)) * 2)
+    perceptive("train", path, "-o", model, "--epochs", "1", "--quiet")
+    told = json.loads(perceptive("eval", model, path, "--json").stdout)
+    assert len(told["classes"]) == 1200
+    assert sum(pair["examples"] for pair in told["confusion"]) == 2400
+    right = sum(pair["examples"] for pair in told["confusion"] if pair["label"] == pair["predicted"])
+    assert right / 2400 == pytest.approx(told["metrics"]["accuracy"])
+
+
+def test_a_confusion_holds_the_pairs_that_occur():
+    rng, k = np.random.default_rng(0), 5
+    truth, said = rng.integers(k, size=(2, 300))
+    confusion = Confusion(list("abcd"))
+    confusion.add(truth[truth + said < 4] // 4, said[truth + said < 4] // 4)  # all of them (0, 0)
+    confusion.widen("e")
+    for part in np.array_split(np.arange(300), 7):
+        confusion.add(truth[part], said[part])
+    expected = confusion_matrix(truth, said)
+    expected[0, 0] += np.count_nonzero(truth + said < 4)
+    assert (confusion.counts == expected).all()
+    assert [n for *_, n in confusion.pairs()] == sorted(expected[expected > 0], reverse=True)
+    assert confusion.accuracy == np.trace(expected) / expected.sum()
+    assert Confusion([*range(10**6)]).total == 0  # a matrix would not fit in memory
+
+
+@pytest.mark.parametrize("option", ["--label", "--epochs", "--text"])
+def test_options_of_train_are_no_abbreviations(option, model, data):
+    done = perceptive("eval", model, data / "train.svm", f"{option}=3", code=2)
+    cure = "give it to perceptive train: the model keeps what it was trained with"
+    assert f"unrecognized arguments: {option}=3; {cure}" in done.stderr
+    assert "unrecognized arguments: --fast\n" in perceptive("eval", model, data / "train.svm", "--fast", code=2).stderr

@@ -18,6 +18,13 @@ from command_line import perceptive
         ("a.tsv", "label\ttext\npos\tgood\nneg\tbad\n", ["--text"], "a.tsv: the first line looks like a header, but"),
         ("a.csv", "x;y\n1,5;a\n-2,25;b\n", ["--label", "y"],
          "a.csv: the numbers of column 'x' have a decimal comma, such as 1,5, and are read as words; write them"),
+        ("a.csv", "x,y\n10%,a\n20.5 %,b\n", ["--label", "y"],
+         "a.csv: the numbers of column 'x' have a sign or a unit, such as 10%, and are read as words; write the num"),
+        ("a.csv", "x;y\n$5;a\n$1,200.50;b\n", ["--label", "y"], "a.csv: the numbers of column 'x' have a sign or a"),
+        ("a.csv", "x,y\n1,yes\n2,no\n3,Yes\n", ["--label", "y"],
+         "the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; write them the same way if the"),
+        ("a.csv", "x,y\n1,a b\n2,no\n3,a  b\n", ["--label", "y", "--kernel", "linear"],
+         "the labels 'a  b' and 'a b' differ only in capitals or blanks"),
         ("a.csv", "x,y\n" + "".join(f"{i % 7},{i}.0\n" for i in range(40)), ["--label", "y"],
          "this looks like regression: the labels of 40 examples are 40 different numbers; name the column of the cl"),
         ("a.tsv", "".join(f"text number {i}\tpos\n" for i in range(40)), ["--text"],
@@ -36,6 +43,7 @@ def test_what_is_odd_is_noted(name, text, options, said, tmp_path):
         ("a.tsv", "label\tgood text\nneg\tbad\n", ["--text"]),
         ("a.csv", 'x;n;y\n1,5;1;a\n2;2;b\n"1,5";;a\n', ["--label", "y"]),  # a list of numbers, perhaps
         ("a.csv", "x,y\n" + "".join(f"{i % 7},{i % 12}\n" for i in range(40)), ["--label", "y"]),
+        ("a.csv", "x,y\n1%,a\nlow,A\nlow,b\n", ["--label", "y"]),  # letters may be told apart
         ("a.tsv", "".join(f"c{i % 12}\tw{i % 12}\n" for i in range(40)), ["--text"]),
         ("a.csv", 'x,y\n"a\n', ["--label", "y", "--on-error", "skip", "--classes", "a,b"]),
     ],
@@ -44,6 +52,14 @@ def test_what_is_not_odd_passes_in_silence(name, text, options, tmp_path):
     (tmp_path / name).write_text(text)
     done = perceptive("train", name, *options, "-o", "m", "--quiet", cwd=tmp_path, code=None)
     assert "note:" not in done.stderr
+
+
+@pytest.mark.parametrize("mark", "|:")
+def test_another_delimiter_is_told(mark, tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n".replace(",", mark))
+    done = perceptive("train", "a.csv", "-o", "m", cwd=tmp_path, code=2)
+    assert f"no column 'label' for the label but 'x{mark}label'; give --delimiter {mark}\n" in done.stderr
+    perceptive("train", "a.csv", "-o", "m", "--delimiter", mark, "--quiet", cwd=tmp_path)
 
 
 def test_a_table_without_a_header(tmp_path):

@@ -211,6 +211,7 @@ def test_models_from_python_say_what_they_take(tmp_path):
     for command in ("predict", "eval"):
         done = perceptive(command, model, write(tmp_path / "a.jsonl", [{"text": "ab", "label": 0}]), code=1)
         assert "a.jsonl:1: it is a dict; Spectrum(n=2) takes strings" in done.stderr
+        assert "name the key to compare behind the kernel, as in spectrum(3)@text" in done.stderr
 
 
 @pytest.mark.parametrize(

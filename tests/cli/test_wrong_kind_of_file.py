@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from command_line import perceptive
@@ -102,6 +103,30 @@ def test_texts_without_labels_are_told_of_the_option(tmp_path):
     assert "such lines out, and --unlabelled reads texts without labels" in done.stderr
     assert perceptive("predict", tmp_path / "m", bare, "--unlabelled").stdout == "spam\n"
     assert "--unlabelled" not in perceptive("train", bare, "--text", "-o", tmp_path / "n", code=1).stderr
+
+
+def test_lists_of_candidates_are_told_of_the_ranker(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"candidates": [{"a": 1}, {"b": 1}], "best": 0}\n')
+    done = perceptive("train", path, "-o", tmp_path / "m", code=2)
+    assert "no key 'label'" in done.stderr
+    assert "learn a ranker (--task rank)" in done.stderr
+    perceptive("train", path, "-o", tmp_path / "m", "--task", "rank", "--quiet")
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet", "jsonl"])
+def test_another_table_is_told_by_its_columns(end, tmp_path):
+    trained, other = tmp_path / "a.csv", tmp_path / f"b.{end}"
+    trained.write_text("size,label\n1,a\n2,b\n")
+    perceptive("train", trained, "-o", tmp_path / "m", "--quiet")
+    frame = pd.DataFrame({"length": [1.0, 2.0], "colour": ["red", "blue"]})
+    if end == "jsonl":
+        frame.to_json(other, orient="records", lines=True)
+    else:
+        frame.to_parquet(other) if end == "parquet" else frame.to_csv(other, index=False)
+    for command in ("predict", "eval", "explain"):
+        said = perceptive(command, tmp_path / "m", other, code=1).stderr
+        assert "none of the columns that the model has learned from, 'size'; there are 'colour', 'length'" in said
 
 
 def test_grades_for_which_ndcg_is_not_defined(tmp_path):

@@ -25,6 +25,15 @@ def test_a_fit_names_the_columns_and_the_cure():
         LinearClassifier().fit(sp.csr_array(wine.data), wine.target)
 
 
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+def test_numbers_whose_products_vanish_or_overflow_are_told_of(size):
+    X = np.array([[1.0, 0.5], [-1.0, 0.7], [1.5, 0.4], [-2.0, 0.6]])
+    with pytest.warns(ScaleWarning, match=r"the largest number is 2e[-+]25, and products .*StandardScaler"):
+        LinearClassifier(rule="pa1").fit(X * size, [1, 0, 1, 0])
+    assert odd_sizes(X * 1e-15) is None
+    assert odd_sizes(X * 1e15) is None
+
+
 @pytest.mark.parametrize("estimator", [KernelClassifier(epochs=1), LinearRanker(epochs=1), KernelRanker(epochs=1)])
 def test_every_estimator_of_columns_says_so(estimator):
     X, y = load_wine(return_X_y=True)

@@ -1,8 +1,11 @@
 """Weights of classes and of examples, and what is missing, from files."""
 
+import os
+
 import numpy as np
 import pytest
 
+from command_line import perceptive
 from perceptive import KernelClassifier, LinearClassifier, streams
 from perceptive.cli import main
 from perceptive.models.registry import load_learner
@@ -85,6 +88,27 @@ def test_what_cannot_be_is_refused(path, capsys):
     path.write_text("y,w\na,-1\n")
     assert main(["train", str(path), "--label", "y", "--weight", "w", "-o", model]) != 0
     assert "weight '-1' is negative; give 0 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [(), ("--kernel", "linear"), ("--epochs", "1", "--memory", "1k"), ("--shards", "2")])
+def test_where_all_examples_weigh_nothing_there_is_no_model(how, tmp_path):
+    path, model = tmp_path / "a.csv", tmp_path / "m"
+    said = "all examples have weight 0: there is nothing to learn"
+    path.write_text("x,w,label\n1,0,a\n2,0,b\n3,0,a\n4,0,b\n")
+    assert said in perceptive("train", path, "--weight", "w", "-o", model, *how, code=1).stderr
+    assert said in perceptive("train", path, "--class-weight", "a=0,b=0", "-o", model, *how, code=1).stderr
+    assert not model.exists()
+    path.write_text("x,w,label\n1,0,a\n2,1,b\n3,0,a\n4,0,b\n")
+    perceptive("train", path, "--weight", "w", "-o", model, "--quiet", *how)
+
+
+def test_many_files_are_not_measured_for_each_of_them(tmp_path, monkeypatch):
+    for i in range(40):
+        (tmp_path / f"{i}.svm").write_text("1 1:1\n-1 2:1\n")
+    asked = []
+    monkeypatch.setattr("os.path.getsize", lambda path: asked.append(path) or os.stat(path).st_size)
+    LinearClassifier(epochs=3).fit_stream(str(tmp_path / "*.svm"), memory=1)
+    assert len(asked) <= 2 * 40
 
 
 def test_what_is_missing_has_a_feature_where_asked(tmp_path):

@@ -85,7 +85,22 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         cure = "; write a value that begins with a dash as --option=value" if "expected one" in message else ""
+        if "unrecognized" in message and any(map(_is_of_train, message.split())):
+            cure = "; give it to perceptive train: the model keeps what it was trained with"
         raise UsageError(message + cure)
+
+    def _get_option_tuples(self, option_string: str) -> Any:
+        """What an abbreviation may stand for: nothing, where it is an option of train in full."""
+        return [] if _is_of_train(option_string) else super()._get_option_tuples(option_string)
+
+
+def _is_of_train(word: str) -> bool:
+    """Whether this is an option of train, with its value perhaps."""
+    if not word.startswith("--"):
+        return False
+    train = Parser()
+    _module("train").configure(train)
+    return word.split("=")[0] in train._option_string_actions
 
 
 def _called(arguments: Sequence[str]) -> list[str]:

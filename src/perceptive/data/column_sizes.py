@@ -13,12 +13,13 @@ from perceptive.features.vocabulary import Vocabulary, encode
 from perceptive.streams.scaling import FAR_APART, FAR_APART_WHEN_FULL, told_of_sizes
 
 LOOKED_AT = 2**15  # entries
+TINY = 1e-20  # a number whose square is 0 in single precision, nearly: that of its inverse is infinite
 PARTS = 16  # of sparse matrices, that these come from
 FEWEST = 64  # rows of others, however long
 
 
 def odd_sizes(X: Any, names: Sequence[str] | None = None, words: Collection[str] = ()) -> str | None:
-    """What to say of columns that differ much in the root mean square of what is not 0; None of others.
+    """What to say of columns that differ much in the root mean square of what is not 0, or are tiny or huge; else None.
 
     Much is 10³, and 10² where both columns of an array are seldom 0 and the smaller one is not constant. X is an array
     or a CSR matrix; of more than 2¹⁵ entries some from all over are looked at, about so many. ``words`` are
@@ -28,10 +29,14 @@ def odd_sizes(X: Any, names: Sequence[str] | None = None, words: Collection[str]
     --------
     >>> print(odd_sizes(np.array([[0.1, 2000.0], [0.2, 3000.0]]), ["hue", "proline"]))
     column 'proline' is 16,125 times as large as column 'hue' and drowns it
+    >>> print(odd_sizes(np.array([[1e-25, 2e-25]])))
+    the largest number is 2e-25, and products of such numbers are beyond single precision
     """
     sparse = hasattr(X, "tocsr")
     values = _parts(X.data[: X.indptr[-1]]) if sparse else X[:: min(X.size // LOOKED_AT, X.shape[0] // FEWEST) + 1]
     largest, smallest = _extremes(values)
+    if 0 < largest < TINY or 1 / TINY < largest < np.inf:
+        return f"the largest number is {largest:.0e}, and products of such numbers are beyond single precision"
     least = FAR_APART if sparse else FAR_APART_WHEN_FULL
     if largest <= least * smallest:  # many matrices are done here, for a tenth of the work
         return None

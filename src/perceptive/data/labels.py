@@ -118,7 +118,7 @@ def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
 
 
 def odd_labels(labels: list[Any], examples: int) -> str | None:
-    """What to say where labels are many, with hardly an example each; None of others.
+    """What to say where labels are many, with hardly an example each, or two may be one; None of others.
 
     Examples
     --------
@@ -127,7 +127,17 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
     this looks like regression: the labels of 400 examples are 200 different numbers; name the column of ...
     >>> print(odd_labels([f"text {i}" for i in range(200)], 400))
     400 examples have 200 different labels, such as 'text 0': hardly any occurs twice; check which column is the label
+    >>> print(odd_labels(["no", "yes", "Yes"], 400))
+    the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; write them the same way if they are one
     """
+    alike: dict[str, Any] = {}
+    for label in labels:
+        if isinstance(label, str) and len(label) > 1:  # single letters may be what is to be told apart
+            other = alike.setdefault("".join(label.split()).casefold(), label)
+            if other != label:
+                both = " and ".join(map(repr, sorted((other, label))))
+                said = f"the labels {both} differ only in capitals or blanks, and are two classes"
+                return f"{said}; write them the same way if they are one"
     if len(labels) <= FEW or examples >= FEW_EACH * len(labels):
         return None
     if all(isinstance(label, int | float) for label in labels):

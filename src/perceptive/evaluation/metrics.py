@@ -28,6 +28,8 @@ class ClassReport:
 class Confusion:
     """Counts of (true, predicted) pairs, in the order of ``labels``; they can be added in parts.
 
+    Memory holds the pairs that occur, however many labels there are.
+
     Examples
     --------
     >>> confusion = Confusion(["ham", "spam"])
@@ -41,39 +43,74 @@ class Confusion:
     labels: list[Any]
 
     def __post_init__(self) -> None:
-        self.counts = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        self._pairs, self._counts = np.empty((2, 0), np.int64), np.empty(0, np.int64)  # of those that occur
 
     def add(self, truth: NDArray[np.int64], predicted: NDArray[np.int64]) -> None:
         """Count more examples, given as indices into ``labels``."""
-        k = len(self.labels)
-        self.counts += np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k)
+        k, (before, said) = len(self.labels), self._pairs
+        codes, which = np.unique(np.concatenate([before * k + said, truth * k + predicted]), return_inverse=True)
+        n = np.concatenate([self._counts, np.ones(len(truth), np.int64)])
+        self._pairs, self._counts = np.stack(np.divmod(codes, k)), np.zeros(len(codes), np.int64)
+        np.add.at(self._counts, which, n)
 
     def widen(self, label: Any) -> int:
         """Add a label; return its index."""
         self.labels.append(label)
-        self.counts = np.pad(self.counts, ((0, 1), (0, 1)))
         return len(self.labels) - 1
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """A row for each true label, a column for each predicted one."""
+        matrix = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        matrix[*self._pairs] = self._counts
+        return matrix
+
+    def pairs(self) -> list[tuple[Any, Any, int]]:
+        """The (true, predicted) pairs that occur, and how often: the most frequent first."""
+        order = np.argsort(-self._counts, kind="stable")
+        found = zip(*self._pairs[:, order].tolist(), self._counts[order].tolist(), strict=True)
+        return [(self.labels[truth], self.labels[predicted], n) for truth, predicted, n in found]
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        """Examples of each class that got their label."""
+        return self._sums(self._pairs[0], self._pairs[0] == self._pairs[1])
+
+    @property
+    def there(self) -> NDArray[np.int64]:
+        """Examples of each class."""
+        return self._sums(self._pairs[0])
+
+    @property
+    def said(self) -> NDArray[np.int64]:
+        """Examples that got the label of each class."""
+        return self._sums(self._pairs[1])
+
+    def _sums(self, places: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        counts = self._counts if where is None else self._counts * where
+        sums = np.zeros(len(self.labels), np.int64)
+        np.add.at(sums, places, counts)
+        return sums
 
     @property
     def total(self) -> int:
         """Examples counted."""
-        return int(self.counts.sum())
+        return int(self._counts.sum())
 
     @property
     def accuracy(self) -> float:
         """Share of the examples with the right label."""
-        return float(np.trace(self.counts) / self.total) if self.total else float("nan")
+        return float(self.right.sum() / self.total) if self.total else float("nan")
 
     @property
     def macro_f1(self) -> float:
         """The mean F1 of the classes that some example has, or was predicted to have."""
-        met = (self.counts.sum(axis=0) + self.counts.sum(axis=1) > 0).tolist()
+        met = (self.said + self.there > 0).tolist()
         return _mean([report.f1 for report, there in zip(self.reports(), met, strict=True) if there])
 
     def reports(self) -> list[ClassReport]:
         """Precision, recall and F1 of each class; 0 instead of a division by 0."""
-        right = np.diag(self.counts).astype(float)
-        said, there = self.counts.sum(axis=0), self.counts.sum(axis=1)
+        right, said, there = self.right.astype(float), self.said, self.there
         precision = np.divide(right, said, out=np.zeros_like(right), where=said > 0)
         recall = np.divide(right, there, out=np.zeros_like(right), where=there > 0)
         f1 = np.divide(2 * right, said + there, out=np.zeros_like(right), where=said + there > 0)

@@ -101,6 +101,8 @@ def _symbols(item: Any, i: int, kernel: Kernel) -> tuple[Hashable, ...]:
             ) from None
         return symbols
     said = f"it is a {type(item).__name__}; {kernel!r} takes strings, or lists of symbols"
+    if isinstance(item, dict):
+        said += "; name the key to compare behind the kernel, as in spectrum(3)@text"
     raise ExampleTypeError(said, i, kind="example")
 
 

@@ -23,6 +23,7 @@ from perceptive.streams.values import is_missing
 ROWS = 100  # of a table, that are looked at
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+")
+WITH_UNIT = re.compile(r"([$€£¥] ?[+-]?[0-9][0-9.,]*|[+-]?[0-9][0-9.,]* ?[%$€£¥])")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 FEWEST, WORDS = 10, 3  # values of a column that may be texts, and words of each, about
 HEADERS = (
@@ -50,7 +51,7 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
         kinds = zip(columns, format.kinds(list(columns)), strict=True)
         text_key = "text" if format.name == "json" and format.text_column is None else None
         columns = {name: columns[name] for name, kind in kinds if kind == "any" and name != text_key}
-        said = _commas(columns)
+        said = _misread_numbers(columns)
         if said is not None:
             log.remark("first lines", f"{shown(path)}: {said}")
         if (text := text_among(columns)) is not None:
@@ -179,8 +180,8 @@ def _header(start: str) -> str | None:
     return "the first line looks like a header, but is used as an example; remove it, or read the file as a table"
 
 
-def _commas(columns: Columns) -> str | None:
-    """Of columns whose numbers all have a comma for a point, or between thousands."""
+def _misread_numbers(columns: Columns) -> str | None:
+    """Of columns whose numbers all have a comma for a point or between thousands, or a sign for money or per cent."""
     for name, values in columns.items():
         there = [value.strip() for value in values if isinstance(value, str) and value.strip()]
         if not there:
@@ -191,4 +192,7 @@ def _commas(columns: Columns) -> str | None:
         if all(map(COMMA.fullmatch, there)):
             said = f"the numbers of column {name!r} have a decimal comma, such as {there[0]}, and are read as words"
             return f"{said}; write them with a point"
+        if all(map(WITH_UNIT.fullmatch, there)):
+            said = f"the numbers of column {name!r} have a sign or a unit, such as {there[0]}, and are read as words"
+            return f"{said}; write the numbers alone"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 
 from perceptive import _core
@@ -97,7 +98,8 @@ def _check_format(path: str, start: bytes, format: FileFormat) -> None:
 def names_in(path: str, format: FileFormat) -> list[str] | None:
     """The columns of a table, or the keys of the first JSON lines; None where that is not known before it is read."""
     if format.name == "arrow":
-        return list(arrow.open(path, format, check=False)[1].columns) if repeatable(path) else None
+        unknown_too = replace(format, known=None)
+        return list(arrow.open(path, unknown_too, check=False)[1].columns) if repeatable(path) else None
     start = peek(path)
     if format.name == "json":
         whole, weight = start.split(b"\n")[:-1] or [start], format.weight or "weight"

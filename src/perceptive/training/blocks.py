@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
+MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_LISTS = "there are no lists with answers; check the files and the format"
@@ -68,6 +70,10 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
         said = f"there is no {kind} {name!r} for the {what}; there are {there}{headless}; "
         if goes_on:
             raise ValueError(f"{said}rename the one that is meant")
+        if format.name == "csv" and len(columns) == 1 and (mark := MARKS.search(columns[0])):
+            raise ParameterError(literal(said) + "give {}", Parameter("delimiter", mark[0]))
+        if format.name == "json" and "candidates" in columns:
+            raise ParameterError(literal(said) + "to rank lists of candidates, learn a ranker (--task rank)")
         if what == "label" and len(columns) == 2 and any(b"\t" in peek(path) for path in again):
             cure = "say which with {}, or give {} where lines are label TAB text"
             raise ParameterError(literal(said) + cure, what, Parameter("format", "text"))

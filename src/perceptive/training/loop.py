@@ -316,6 +316,8 @@ class _Loop:
         run, learner, history = self.run, self.run.learner, self.run.history
         now, rounds = history.note(learner, run.before), learner.rounds
         played = rounds - run.rounds_before
+        if played == 0:
+            raise ValueError("all examples have weight 0: there is nothing to learn; give some of them more weight")
         if learner.first_epoch is None:
             learner.first_epoch = played, history.mistakes[-1]
         history.converged = history.settled and history.mistakes[-1] == 0

@@ -86,6 +86,7 @@ class FileSource:
         self.fraction, self.seed = holdout, seed
         self.split = Split(kind, HoldOut(0.0, seed), stream.dtype)  # nothing has been read
         self.skipped, self.done, self.complete = 0, 0.0, False
+        self._bytes = sum(os.path.getsize(path) for path in stream.files if os.path.isfile(path))
         self._path, self._needed = cache, epochs > 1 or cache is not None or holdout > 0
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
@@ -385,9 +386,7 @@ class FileSource:
 
     def _note_progress(self, share: float | None = None) -> None:
         """Of the present epoch so much is done, or as much as was parsed."""
-        self.done = float(self.stream.log.bytes)
-        if share is not None:
-            self.done = share * sum(os.path.getsize(path) for path in self.stream.files if os.path.isfile(path))
+        self.done = float(self.stream.log.bytes) if share is None else share * self._bytes
 
     def _check(self, run: Run) -> None:
         """Raise where there was nothing to learn from."""

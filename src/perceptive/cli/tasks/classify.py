@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 NEVER_MET = "(never met)"  # all labels that the model does not know
 MOST_SHOWN = 20  # classes in the confusion matrix
+MOST_IN_JSON = 1000  # likewise
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
 OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
@@ -181,7 +182,7 @@ class Classify(OfRows):
             if learner.space.format is not None:
                 check_answers(learner.space.format, opened.files, opened.log, 0, goes_on=True)
             raise ValueError(NO_EXAMPLES)
-        if confusion.counts[: len(index)].sum() == 0:
+        if confusion.there[: len(index)].sum() == 0:
             note_strange(opened.log, strange, index)
         area = auc(np.concatenate(positive), np.concatenate(margins)) if margins else math.nan
         metrics = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
@@ -191,7 +192,7 @@ class Classify(OfRows):
         return Evaluation(
             count(confusion.total, opened.log, unanswered),
             defined,
-            {"classes": [vars(report) for report in reports], "confusion": confusion.counts.tolist()},
+            {"classes": [vars(report) for report in reports], "confusion": _in_json(confusion)},
             _shown(confusion, reports, defined, unanswered, opened.log.skipped),
             opened.log,
         )
@@ -325,6 +326,14 @@ def _called(feature: Any) -> str:
 
 def _shares(feature: Any) -> str:
     return f"shares #{feature.column} with {feature.sharing - 1} more" if feature.sharing > 1 else ""
+
+
+def _in_json(confusion: Confusion) -> list[Any]:
+    """The matrix; the pairs that occur where there are many classes."""
+    if len(confusion.labels) <= MOST_IN_JSON:
+        matrix: list[Any] = confusion.counts.tolist()
+        return matrix
+    return [{"label": truth, "predicted": said, "examples": n} for truth, said, n in confusion.pairs()]
 
 
 def _shown(

@@ -34,7 +34,7 @@ from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import Objects, try_objects, with_numbers
 from perceptive.cli.tasks.rows import NOTHING, count, open_stream, refuse_changes, stream_for
 from perceptive.data.dataset import Dataset
-from perceptive.data.labels import Labels, check_classes, in_order_of_labels
+from perceptive.data.labels import Labels, check_classes, in_order_of_labels, odd_labels
 from perceptive.errors import UsageError
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.learners.calibration import fit_temperature
@@ -213,6 +213,9 @@ def _new_learner(options: argparse.Namespace, read: Labelled, kernel: Kernel, st
     announced = labels_given(options, stream)[0]
     classes = announced or in_order_of_labels(dict.fromkeys(read.y))
     check_classes(classes, complete=True, missing=read.unanswered)
+    said = None if announced else odd_labels(list(classes), len(read.y))
+    if said is not None:
+        read.log.remark("labels", said)
     parameters = given_to_learner(options, KernelParameters, OWN)
     learner = KernelLearner(classes, fixed=announced is not None, kernel=kernel, **parameters)
     if stream is not None:

@@ -41,7 +41,10 @@ class OfRows:
         if not learner.vectors:
             raise ValueError(NOTHING.format(path))
         if learner.space.vocabulary is not None:
-            raise ValueError(f"{path}: was trained on dicts in Python, and cannot read files; use it from Python")
+            raise ValueError(
+                f"{path}: was trained on dicts or a data frame in Python, and cannot read files; use it from "
+                "Python, or train from files (perceptive train, or fit_stream)"
+            )
         learner.finish()
 
 
