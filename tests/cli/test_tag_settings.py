@@ -101,6 +101,9 @@ def test_presets_read_all_columns_of_a_token(tmp_path):
     assert "col(1)[-1:1]" in learner.templates.text
     assert not said
     assert learner.templates.n_base == 2
+    told = perceptive("tag", model, "--text", "Ada Byron met", code=1).stderr
+    assert "the templates read 2; " in told
+    assert "(for raw text: words alone, 'perceptive train --columns 0')" in told
     learner, _ = train(file, "--columns", "0", model=model)
     assert "col(1)" not in learner.templates.text
     assert perceptive("tag", model, "--text", "Ada Byron met", "--spans").stdout.startswith("0\t9\tPER\tAda")

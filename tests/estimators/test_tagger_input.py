@@ -213,3 +213,22 @@ def test_generators_are_taken_as_lists():
     assert SequenceTagger().fit((iter(x) for x in X), (iter(labels) for labels in y)).predict(X) == expected
     one = SequenceTagger().partial_fit((x for x in X), (labels for labels in y)).learn_one(iter(X[0]), iter(y[0]))
     assert one.predict(iter(X))[0] == y[0]
+
+
+def test_what_was_never_met_is_told_in_labels_of_the_user():
+    """Within, labels are BIOES: I-PER there is not the I-PER that was given and is known."""
+    tagger = SequenceTagger(template="ner").fit([["Ada", "Byron", "met"]], [["B-PER", "I-PER", "O"]])
+    for y, said in (
+        (["B-PER", "I-PER", "I-PER"], "token 1: the learner has never met a segment 'PER' of three or more tokens$"),
+        (["B-PER", "O", "O"], "token 0: the learner has never met a segment 'PER' of one token$"),
+        (["O", "B-LOC", "O"], "token 1: the learner has never met the label 'B-LOC'$"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            certify(tagger, [["Ada", "King", "Byron"]], [y])
+
+
+@pytest.mark.parametrize("token", [None, 3, 2.5])
+@pytest.mark.parametrize("template", ["auto", "ner", "hmm"])
+def test_tokens_that_are_no_strings(token, template):
+    with pytest.raises(TypeError, match="sentence 0, token 0: .*give a string, a tuple of columns or a dict"):
+        SequenceTagger(template=template).fit([[token, "a"]], [["O", "X"]])

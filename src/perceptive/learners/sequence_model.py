@@ -80,7 +80,7 @@ def preset_for(template: str, X: Sequence[Any]) -> Templates:
     if template not in FURTHER:
         return Templates.of(template)
     token = X[0][0]
-    n = 1 if isinstance(token, str | Mapping) else len(token) - (kind_of(token) == BOTH)
+    n = len(token) - (kind_of(token) == BOTH) if isinstance(token, list | tuple) else 1  # others the core refuses
     return Templates(lines_for(template, n), where=f"preset {template!r}")
 
 
