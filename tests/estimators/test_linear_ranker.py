@@ -239,7 +239,7 @@ def test_names_of_columns(lists, tmp_path):
     )
     with pytest.raises(ValueError, match="feature names"):
         ranker.predict(frame[list("fedcba")], qid=qid)
-    with pytest.raises(ValueError, match="zero for all lists"):
+    with pytest.raises(ValueError, match="weights of all lists are 0"):
         LinearRanker().fit(*lists, sample_weight=np.zeros(300))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptive import SequenceTagger, certify
+from perceptive import Reranker, SequenceTagger, certify
 from perceptive.learners import SequenceLearner
 from tagger_data import X_TEST, X, Y, sentences
 
@@ -232,3 +232,14 @@ def test_what_was_never_met_is_told_in_labels_of_the_user():
 def test_tokens_that_are_no_strings(token, template):
     with pytest.raises(TypeError, match="sentence 0, token 0: .*give a string, a tuple of columns or a dict"):
         SequenceTagger(template=template).fit([[token, "a"]], [["O", "X"]])
+
+
+def test_weights_that_are_all_0():
+    words, labels = sentences(6)
+    nothing = [0.0] * len(words)
+    for estimator in (SequenceTagger(), Reranker()):
+        with pytest.raises(ValueError, match="the weights of all sentences are 0: there is nothing to learn"):
+            estimator.fit(words, labels, sample_weight=nothing)
+    tagger = SequenceTagger(template="hmm").fit(words, labels)
+    before = tagger.learner_.updates
+    assert tagger.partial_fit(words, labels, sample_weight=nothing).learner_.updates == before  # a batch among many

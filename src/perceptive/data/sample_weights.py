@@ -19,10 +19,13 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must hold numbers: {error}") from None
 
 
-def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[np.float64] | None:
+def check_weights(
+    given: Any, n: int, rule: str, what: str = "row", whole: bool = False
+) -> NDArray[np.float64] | None:
     """Sample weights of n examples, as the core wants them; None where all are 1.
 
-    Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called.
+    Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called. Of a ``whole`` training set
+    some must count.
     """
     if given is None:
         return None
@@ -35,6 +38,8 @@ def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[n
         raise ValueError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative")
     if (weights == 1).all():
         return None
+    if whole and not weights.any():
+        raise ValueError(f"the weights of all {what}s are 0: there is nothing to learn; give some that are greater")
     if not takes(rule, weights):
         raise ParameterError(
             "weights other than 0 and 1 do not go with {}; choose another rule", Parameter("rule", rule)

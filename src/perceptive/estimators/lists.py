@@ -55,9 +55,7 @@ class RankerMixin(RunMixin[Learner]):
         n = len(lists.sizes)
         learner = self._learner(**parameters)
         lists = lists._replace(X=self._read_as_before(learner, lists.X, X))
-        weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
-        if weights is not None and not weights.any():
-            raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
+        weights = check_weights(sample_weight, n, learner.parameters.rule, "list", whole=True)
         held = hold_out(n, training.validation_fraction, self.random_state, what="lists")
         taught = np.flatnonzero(~held)
         X, grades, sizes = _pick(lists, taught)

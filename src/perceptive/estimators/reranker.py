@@ -141,7 +141,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         if on_cluster:
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             return self._has(taught, ranker, learner.oracle, learner.description)
-        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
+        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence", whole=True)
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
         learner.tagger = taught.learner_

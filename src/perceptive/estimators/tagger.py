@@ -111,7 +111,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
                 Parameter("probability", True), Parameter("hypothesis", "voted"),
             )  # fmt: skip
         X, y = learner.check(X, y)
-        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
+        weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence", whole=True)
         chosen = hold_out(len(X), training.validation_fraction, self.random_state, self.probability, "sentences")
         rest, held = np.flatnonzero(~chosen), np.flatnonzero(chosen)
         X_held, y_held = take(X, held), take(y, held)

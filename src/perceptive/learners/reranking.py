@@ -137,7 +137,7 @@ class RerankingLearner:
         also that of its list.
         """
         X, y = self._checked(X, y)
-        weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
+        weights = check_weights(weights, len(X), self.parameters.rule, "sentence", epochs is not None)
         whole = epochs is not None or (not grow and not math.isnan(self.oracle))
         proposed = self.cross_fitted(X, y, weights) if whole else self.tagger.k_best(X, self.k)
         lists = self.graded(X, y, proposed, whole, self.in_segments(y))

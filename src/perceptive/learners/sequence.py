@@ -94,7 +94,7 @@ class SequenceLearner(SequenceRun):
         ``classes`` are labels to know beside those of y; a label that is None is free.
         """
         X, y = self.check(X, y)
-        weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
+        weights = check_weights(weights, len(X), self.parameters.rule, "sentence", epochs is not None)
         if not grow:
             with self.lock.shared():
                 parts = self._able(), self._readable, self.labelling

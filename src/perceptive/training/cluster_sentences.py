@@ -328,7 +328,7 @@ class ClusterSentences(ShardSource):
     def weights(self, rule: str) -> NDArray[np.float64] | None:
         """The weights of all sentences, None where all are 1; raises where they cannot be."""
         given: list[Any] = [one.part.weights for one in self.facts]
-        return None if given[0] is None else check_weights(np.concatenate(given), len(self.y), rule, "sentence")
+        return None if given[0] is None else check_weights(np.concatenate(given), len(self.y), rule, "sentence", True)
 
     def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
         """The numbers of chosen sentences in their parts."""
