@@ -230,7 +230,7 @@ def test_what_was_never_met_is_told_in_labels_of_the_user():
 @pytest.mark.parametrize("token", [None, 3, 2.5])
 @pytest.mark.parametrize("template", ["auto", "ner", "hmm"])
 def test_tokens_that_are_no_strings(token, template):
-    with pytest.raises(TypeError, match="sentence 0, token 0: .*give a string, a tuple of columns or a dict"):
+    with pytest.raises(TypeError, match=r"sentence 0, token 0: .*give a string, a tuple of columns or a dict"):
         SequenceTagger(template=template).fit([[token, "a"]], [["O", "X"]])
 
 

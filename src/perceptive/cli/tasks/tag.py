@@ -32,7 +32,7 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
-from perceptive.streams.columns import Columns
+from perceptive.streams.columns import LAST, Columns
 from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
@@ -244,7 +244,8 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, *_, unanswered, texts = read(options.data, files_of(options, learner), keep_texts=True)
+        found = read(options.data, files_of(options, learner), keep_texts=True)
+        X, y, places, columns, _, unanswered, texts = found
         predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
         scheme, unreachable = learner.given or learner.scheme, None
@@ -266,6 +267,14 @@ class Tag:
             metrics |= dict(zip(names, result.measures(), strict=True))
             metrics |= {name: n.total() for name, n in counts.items()}
         log = Log()
+        n, learned = 1 + len(X[0][0]), learner.n_columns
+        if learned not in (None, n) and not (learner.columns or options.columns or options.label_column is not None):
+            which = n - 1 if columns.label == LAST else columns.label
+            log.remark(
+                "columns",
+                f"the data have {n} columns, the model has learned from {learned}; column {which} is taken for the "
+                "labels; --label-column says another",
+            )
         if unreachable is not None:
             details["unreachable"] = unreachable
         if unreachable:
