@@ -19,9 +19,7 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must hold numbers: {error}") from None
 
 
-def check_weights(
-    given: Any, n: int, rule: str, what: str = "row", whole: bool = False
-) -> NDArray[np.float64] | None:
+def check_weights(given: Any, n: int, rule: str, what: str = "row", whole: bool = False) -> NDArray[np.float64] | None:
     """Sample weights of n examples, as the core wants them; None where all are 1.
 
     Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called. Of a ``whole`` training set
