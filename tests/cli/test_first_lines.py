@@ -22,7 +22,7 @@ from command_line import perceptive
          "a.csv: the numbers of column 'x' have a sign or a unit, such as 10%, and are read as words; write the num"),
         ("a.csv", "x;y\n$5;a\n$1,200.50;b\n", ["--label", "y"], "a.csv: the numbers of column 'x' have a sign or a"),
         ("a.csv", "x,y\n1,yes\n2,no\n3,Yes\n", ["--label", "y"],
-         "the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; write them the same way if the"),
+         "the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; if they are one, write"),
         ("a.csv", "x,y\n1,a b\n2,no\n3,a  b\n", ["--label", "y", "--kernel", "linear"],
          "the labels 'a  b' and 'a b' differ only in capitals or blanks"),
         ("a.csv", "x,y\n" + "".join(f"{i % 7},{i}.0\n" for i in range(40)), ["--label", "y"],
@@ -58,7 +58,7 @@ def test_what_is_not_odd_passes_in_silence(name, text, options, tmp_path):
 def test_another_delimiter_is_told(mark, tmp_path):
     (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n".replace(",", mark))
     done = perceptive("train", "a.csv", "-o", "m", cwd=tmp_path, code=2)
-    assert f"no column 'label' for the label but 'x{mark}label'; give --delimiter {mark}\n" in done.stderr
+    assert f"no column 'label' for the label; there are 'x{mark}label'; give --delimiter {mark}\n" in done.stderr
     perceptive("train", "a.csv", "-o", "m", "--delimiter", mark, "--quiet", cwd=tmp_path)
 
 

@@ -58,3 +58,28 @@ def test_marks_of_documents_have_as_many_columns_as_tokens(tmp_path):
     for more in (["--proba"], ["--margin"], ["--proba", "--margin"]):
         shown = perceptive("tag", tmp_path / "m", tmp_path / "a.conll", *more).stdout
         assert len({len(line.split()) for line in shown.splitlines() if line}) == 1
+
+
+def test_comments_that_look_like_tokens_are_told(tmp_path):
+    names = "Ada NNP B-PER\nmet VBD O\n\n"
+    (tmp_path / "a.conll").write_text(names * 2 + "# id 7\n" + names)
+    told = perceptive("train", tmp_path / "a.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet").stderr
+    assert "a.conll:7: read as a token '#' with the label '7', which no other token has (1 such lines)" in told
+    (tmp_path / "a.conll").write_text(names * 2 + "# NN O\n" + names)
+    assert not perceptive("train", tmp_path / "a.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet").stderr
+
+
+def test_more_columns_than_were_learned_from(tmp_path):
+    """Of what `tag` has written the last column are its own labels, which are always right."""
+    (tmp_path / "a.conll").write_text("Ada B-PER\nmet O\nBob B-PER\n\n" * 3)
+    (tmp_path / "b.conll").write_text("Ada O\nmet B-PER\nBob B-PER\n\n")
+    perceptive("train", tmp_path / "a.conll", "--task", "tag", "-o", tmp_path / "m", "--quiet")
+    (tmp_path / "c.conll").write_text(perceptive("tag", tmp_path / "m", tmp_path / "b.conll").stdout)
+    done = perceptive("eval", tmp_path / "m", tmp_path / "c.conll")
+    said = "the data have 3 columns, the model has learned from 2; column 2 is taken for the labels; --label-column"
+    assert "FB1: 100.00" in done.stdout
+    assert said in done.stderr
+    done = perceptive("eval", tmp_path / "m", tmp_path / "c.conll", "--label-column", "1")
+    assert "FB1: 100.00" not in done.stdout.splitlines()[1]
+    assert not done.stderr
+    assert not perceptive("eval", tmp_path / "m", tmp_path / "b.conll").stderr

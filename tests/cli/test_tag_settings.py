@@ -91,6 +91,18 @@ def test_sentences_without_names_do_not_choose_the_preset(tmp_path):
     assert said_of(train(file, model=tmp_path / "a.model")[0]) == said_of(learner)
 
 
+def test_tags_that_are_written_as_segments(tmp_path):
+    """Of VLSP's parts of speech each begins with B-; a name that is a whole sentence tells of no such thing."""
+    file = tmp_path / "a.conll"
+    file.write_text("the B-D\ndog B-N\nbarks B-V\n\n" * 40)
+    learner, _ = train(file, model=tmp_path / "a.model")
+    assert "suffix(1..7, norm)" in learner.templates.text
+    assert learner.scheme == "bio"
+    assert learner.given is None  # no encoding
+    file.write_text("Ada B-PER\n")
+    assert "suffix(1..5)" in train(file, model=tmp_path / "a.model")[0].templates.text
+
+
 # ---------------------------------------------------------------- columns
 
 
@@ -101,6 +113,9 @@ def test_presets_read_all_columns_of_a_token(tmp_path):
     assert "col(1)[-1:1]" in learner.templates.text
     assert not said
     assert learner.templates.n_base == 2
+    told = perceptive("tag", model, "--text", "Ada Byron met", code=1).stderr
+    assert "the templates read 2; " in told
+    assert "(for raw text: words alone, 'perceptive train --columns 0')" in told
     learner, _ = train(file, "--columns", "0", model=model)
     assert "col(1)" not in learner.templates.text
     assert perceptive("tag", model, "--text", "Ada Byron met", "--spans").stdout.startswith("0\t9\tPER\tAda")

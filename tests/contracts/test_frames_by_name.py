@@ -114,7 +114,7 @@ def test_missing_columns_are_named(model):
     model.fit(NUMBERS, Y)
     with pytest.raises(ValueError, match="now missing:\n- red"):
         model.predict(NUMBERS[["size", "other"]])
-    with pytest.raises(ValueError, match="none of the columns that the model has learned from, 'size', 'red', 'other'"):
+    with pytest.raises(ValueError, match="none of the columns that the model learned from, 'size', 'red', 'other'"):
         model.predict([{"colour": 1.0}])
     with pytest.raises(ValueError, match="row 1: 'red' is 'yes'; the model has learned from numbers"):
         model.predict([{"red": 1}, {"red": "yes"}])

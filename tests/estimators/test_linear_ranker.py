@@ -240,7 +240,7 @@ def test_names_of_columns(lists, tmp_path):
     assert ranker.predict(frame[list("fedcba")], qid=qid).tolist() == ranker.predict(frame, qid=qid).tolist()
     with pytest.raises(ValueError, match="feature names"):
         ranker.predict(frame[list("fedcb")], qid=qid)
-    with pytest.raises(ValueError, match="zero for all lists"):
+    with pytest.raises(ValueError, match="all of these have weight 0"):
         LinearRanker().fit(*lists, sample_weight=np.zeros(300))
 
 

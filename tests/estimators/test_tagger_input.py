@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptive import SequenceTagger, certify
+from perceptive import Reranker, SequenceTagger, certify
 from perceptive.learners import SequenceLearner
 from tagger_data import X_TEST, X, Y, sentences
 
@@ -224,3 +224,33 @@ def test_a_column_that_counts_the_tokens_is_told_as_in_files():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceTagger(template="word").fit([[("7", "km"), ("7", "h"), ("8", "m")]] * 5, y)
+
+
+def test_what_was_never_met_is_told_in_labels_of_the_user():
+    """Within, labels are BIOES: I-PER there is not the I-PER that was given and is known."""
+    tagger = SequenceTagger(template="ner").fit([["Ada", "Byron", "met"]], [["B-PER", "I-PER", "O"]])
+    for y, said in (
+        (["B-PER", "I-PER", "I-PER"], "token 1: the learner has never seen a segment 'PER' of three or more tokens$"),
+        (["B-PER", "O", "O"], "token 0: the learner has never seen a segment 'PER' of one token$"),
+        (["O", "B-LOC", "O"], "token 1: the learner has never seen the label 'B-LOC'$"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            certify(tagger, [["Ada", "King", "Byron"]], [y])
+
+
+@pytest.mark.parametrize("token", [None, 3, 2.5])
+@pytest.mark.parametrize("template", ["auto", "ner", "hmm"])
+def test_tokens_that_are_no_strings(token, template):
+    with pytest.raises(TypeError, match=r"sentence 0, token 0: .*give a string, a tuple of columns or a dict"):
+        SequenceTagger(template=template).fit([[token, "a"]], [["O", "X"]])
+
+
+def test_weights_that_are_all_0():
+    words, labels = sentences(6)
+    nothing = [0.0] * len(words)
+    for estimator in (SequenceTagger(), Reranker()):
+        with pytest.raises(ValueError, match="all examples have weight 0: there is nothing to learn"):
+            estimator.fit(words, labels, sample_weight=nothing)
+    tagger = SequenceTagger(template="hmm").fit(words, labels)
+    before = tagger.learner_.updates
+    assert tagger.partial_fit(words, labels, sample_weight=nothing).learner_.updates == before  # a batch among many

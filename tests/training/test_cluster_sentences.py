@@ -14,6 +14,7 @@ from broken_runs import broken_off
 from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
+from perceptive.models.registry import load_learner
 
 SHARDS = 3
 
@@ -80,6 +81,16 @@ def bag(values, parts=4):
 def test_files_as_on_threads(processes, files, tmp_path, how):
     arguments = [files, "--shards", SHARDS, "--epochs", 3, *how]
     assert model_of(tmp_path / "a", *arguments, "--cluster", processes.address) == model_of(tmp_path / "b", *arguments)
+
+
+def test_all_labels_choose_the_preset(processes, tmp_path):
+    """More than a thousand sentences of O come first: as on threads, those behind them count."""
+    X = [[("a", "x")]] * 1001 + [[("b", "x"), ("c", "y")] * 3] * 200
+    path = written(tmp_path / "late.txt", X, [["O"]] * 1001 + [["B-X", "I-X"] * 3] * 200)
+    arguments = [path, "--shards", SHARDS, "--epochs", 1]
+    found = model_of(tmp_path / "a", *arguments, "--cluster", processes.address)
+    assert found == model_of(tmp_path / "b", *arguments)
+    assert "pos[-2..2]" in load_learner(tmp_path / "a").templates.text  # chunking
 
 
 def test_documents_by_url(processes, tmp_path):

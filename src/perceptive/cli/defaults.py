@@ -62,7 +62,7 @@ def of_preset(options: argparse.Namespace, task: Any) -> Mapping[str, Any]:
     if name in (None, "auto"):
         if options.follow:
             return {}
-        X, y = task.first_sentences(options)
+        X, y = task.labels(options)
         name = guess_preset(X, y) if X else None  # to read them says what is wrong
     said = {**given(options, SequenceParameters), **given(options, TrainingParameters)}
     if note := told_of_rule(name, said, as_option):

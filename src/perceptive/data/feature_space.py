@@ -26,7 +26,7 @@ from perceptive.state import State, array_of, below
 from perceptive.streams import idf
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
-from perceptive.streams.values import some_names
+from perceptive.streams.values import missing_names, some_names
 
 NAMES = ("names.bucket", "names.offsets", "names.blob")
 
@@ -172,14 +172,7 @@ class FeatureSpace:
 
     def missing(self, columns: Iterable[str]) -> list[str]:
         """Return which training columns are absent; raise ValueError if all are."""
-        there = set(columns)
-        lost = [name for name in self.header if name not in there]
-        if lost and len(lost) == len(self.header):
-            raise ValueError(
-                f"the data has none of the columns that the model learned from, {some_names(self.header)}; there are "
-                f"{some_names(sorted(there)) or 'none'}; check the data"
-            )
-        return lost
+        return missing_names(self.header, columns)
 
     def _is_table(self, X: Any) -> bool:
         """Whether X has a value for each column of the tables that were learned from."""

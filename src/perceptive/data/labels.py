@@ -128,7 +128,7 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
     >>> print(odd_labels([f"text {i}" for i in range(200)], 400))
     400 examples have 200 different labels, such as 'text 0': hardly any occurs twice; check which column is the label
     >>> print(odd_labels(["no", "yes", "Yes"], 400))
-    the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; write them the same way if they are one
+    the labels 'Yes' and 'yes' differ only in capitals or blanks, and are two classes; if they are one, write it one way
     """
     alike: dict[str, Any] = {}
     for label in labels:
@@ -137,7 +137,7 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
             if other != label:
                 both = " and ".join(map(repr, sorted((other, label))))
                 said = f"the labels {both} differ only in capitals or blanks, and are two classes"
-                return f"{said}; write them the same way if they are one"
+                return f"{said}; if they are one, write it one way"
     if len(labels) <= FEW or examples >= FEW_EACH * len(labels):
         return None
     if all(isinstance(label, int | float) for label in labels):

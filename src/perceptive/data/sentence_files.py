@@ -33,7 +33,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from perceptive.data.documents import WRITE_SPANS, Slips, accepted, bare_sentences, sentences_of
 from perceptive.errors import Parameter, ParameterError, literal
@@ -163,7 +163,7 @@ class SentenceFiles:
         texts: list[Sentence | None] = []
         weights: list[float | None] = []
         tokens: dict[Row, Row] = {}  # equal rows share their token
-        unanswered = 0
+        unanswered, marked = 0, list[int]()  # those that begin with a number sign
         longest: Sentence | None = None
         every = chain.from_iterable(self.blocks(paths))
         first = list(islice(every, FIRST))
@@ -176,6 +176,8 @@ class SentenceFiles:
                 continue
             if len(x) > (LONG if longest is None else len(longest.rows)) and sentence.document is None:
                 longest = sentence
+            if x[0][0] == "#" and sentence.document is None and not sentence.universal:
+                marked.append(len(X))
             X.append(x)
             y.append(labels)
             places.append(sentence.place)
@@ -188,6 +190,7 @@ class SentenceFiles:
                 f"{longest.place.of()}: a sentence of {len(longest.rows):,} tokens; separate sentences by an empty line"
             )
             warnings.warn(said, stacklevel=2)
+        _warn_of_comments(marked, y, places)
         if not any(weight is not None for weight in weights):
             if X and self.weight is not None and most is None:
                 raise ParameterError(
@@ -197,6 +200,20 @@ class SentenceFiles:
             return Annotated(X, y, places, columns, None, unanswered, texts)
         told = [1.0 if weight is None else weight for weight in weights]
         return Annotated(X, y, places, columns, told, unanswered, texts)
+
+
+def _warn_of_comments(marked: Sequence[int], y: Sequence[Labels], places: Sequence[Place]) -> None:
+    """Say which line is perhaps no token: a number sign begins the sentence, and no other token has its label."""
+    if not marked:
+        return
+    alone = {i: y[i][0] for i in marked}
+    others = set[Any]().union(*(labels[1:] if i in alone else labels for i, labels in enumerate(y)))
+    if odd := [i for i, label in alone.items() if label not in others]:
+        warnings.warn(
+            f"{places[odd[0]].of(0)}: read as a token '#' with the label {y[odd[0]][0]!r}, which no other token has "
+            f"({len(odd):,} such lines). If they are comments, delete them, or give them another number of columns",
+            stacklevel=3,
+        )
 
 
 def without_count(columns: Columns, first: Sequence[Sentence]) -> Columns:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CHUNK = 20_000  # tokens that one call into the core plays
 LARGEST = float(np.finfo(np.float32).max)
+WORDS_ALONE = " (for raw text: words alone, 'perceptive train --columns 0')"
 Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
 
 
@@ -185,7 +186,7 @@ def check_tokens(X: Sequence[Sequence[Any]], n_columns: int, alike: bool) -> Non
             if not named and len(columns) < n_columns:
                 raise ExampleError(
                     f"it has {_columns(len(columns))}, but the templates read {n_columns}; give them, or train with "
-                    "fewer columns or other templates",
+                    f"fewer columns or other templates{WORDS_ALONE if len(columns) == 1 else ''}",
                     i,
                     t,
                 )

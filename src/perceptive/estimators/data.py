@@ -21,7 +21,7 @@ from perceptive.frames import as_arrow, is_frame, is_table, listed
 from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
-from perceptive.streams.values import is_missing, some_names
+from perceptive.streams.values import is_missing, missing_names, some_names
 from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
@@ -122,13 +122,7 @@ def check_names(estimator: Any, names: list[str], reset: bool) -> None:
         estimator.n_features_in_ = len(names)
         return
     known = list(getattr(estimator, "feature_names_in_", ()))
-    lost = [name for name in known if name not in names]
-    if lost and len(lost) == len(known):
-        raise ValueError(
-            f"the data has none of the columns that the model learned from, {some_names(known)}; there are "
-            f"{some_names(names)}; check the data"
-        )
-    if lost:
+    if lost := missing_names(known, names):
         warnings.warn(f"X lacks columns that the model has learned from: {some_names(lost)}", stacklevel=4)
 
 
@@ -202,12 +196,7 @@ def in_columns(estimator: Any, X: Any) -> Any:
     known = list(known)
     if not is_dicts(X):
         return in_order(X, known)
-    met = {name for row in X for name in row}
-    if met.isdisjoint(known):
-        raise ValueError(
-            f"the data has none of the columns of the model, {some_names(known)}; it has "
-            f"{some_names(sorted(map(str, met)))}; check the data"
-        )
+    missing_names(known, {str(name) for row in X for name in row})  # raises if there is none of them
     return np.array([[number(row.get(name, 0.0), i, name) for name in known] for i, row in enumerate(X)])
 
 

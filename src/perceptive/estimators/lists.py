@@ -56,8 +56,6 @@ class RankerMixin(RunMixin[Learner]):
         learner = self._learner(**parameters)
         lists = lists._replace(X=self._read_as_before(learner, lists.X, X))
         weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
-        if weights is not None and not weights.any():
-            raise ValueError("sample_weight is zero for all lists: there is nothing to learn")
         held = hold_out(n, training.validation_fraction, self.random_state, what="lists")
         taught = np.flatnonzero(~held)
         X, grades, sizes = _pick(lists, taught)
@@ -65,7 +63,7 @@ class RankerMixin(RunMixin[Learner]):
         dataset = learner.dataset(X, grades, weights, sizes=sizes, epochs=training.epochs)
         self._warn_of_columns(learner, X)
         if not dataset.present.any():
-            raise ValueError("no list has a candidate that is better than another: there is nothing to learn")
+            raise ValueError("there is nothing to learn: no list has a better candidate, or all of these have weight 0")
         X_held, grades_held, sizes_held = _pick(lists, np.flatnonzero(held))
         starts = starts_of(sizes_held, len(grades_held))
         if held.any() and not has_preference(grades_held, starts).any():

@@ -63,6 +63,19 @@ def split(label: Any) -> tuple[str, str]:
     return prefix, kind
 
 
+def segment_of(label: str) -> str:
+    """What segments have a label of BIOES, in words.
+
+    Examples
+    --------
+    >>> segment_of("I-PER"), segment_of("S")
+    ("a segment 'PER' of three or more tokens", 'a segment of one token')
+    """
+    prefix, kind = split(label)
+    long = {"S": "one token", "I": "three or more tokens"}.get(prefix, "two or more tokens")
+    return f"a segment {kind!r} of {long}" if kind else f"a segment of {long}"
+
+
 def follows(scheme: str, before: Any, label: Any) -> bool:
     """Return whether a label may follow another; None is the edge of the sentence.
 

@@ -172,7 +172,7 @@ class Labelling:
         for i, labels in enumerate(y):
             for t, label in enumerate(labels):
                 if label is not None and label not in known and not isinstance(label, schemes.Choice):
-                    raise ExampleError(f"the learner has never seen the label {label!r}", i, t)
+                    raise ExampleError(self._never_seen(label, known), i, t)
             if self.given is not None or self.scheme is None:
                 continue
             if (wrong := schemes.violation(self.scheme, labels)) is not None:
@@ -180,6 +180,12 @@ class Labelling:
         if self.segments:
             longest_segment(y, self.longest)
         return y
+
+    def _never_seen(self, label: Any, known: Iterable[Any]) -> str:
+        """Return the message for an unknown internal label; the user may know its name from other segments."""
+        [name] = self.names([label])
+        met = name in self.names(list(known))
+        return f"the learner has never seen {schemes.segment_of(label) if met else f'the label {name!r}'}"
 
     def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
         """Recognise the scheme of labels; in the end every sequence of y is allowed.

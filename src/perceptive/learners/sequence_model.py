@@ -19,6 +19,7 @@ from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
 NO_FEATURES = "@label[-1]"  # templates that read nothing of tokens
+ENOUGH = 100  # tokens; a few may be segments by themselves, and no others tags
 SEGMENTS = Parameter("segments", True)
 MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
 MOST_LABELS_OF_TRIPLES = 2**9
@@ -59,7 +60,7 @@ def check_labels_fit(n: int, templates: Templates | None) -> None:
 def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     """The templates that fit the tokens and labels: chunks cover most tokens, names few.
 
-    Where all are O, names are still to come.
+    Where all are O, names are still to come. Where every token is a segment, labels are tags, whatever their prefix.
     """
     token = X[0][0]
     if isinstance(token, dict):
@@ -68,11 +69,12 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
         raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
     if set[Any]().union(*y) <= {"O", None}:
         return "ner"
-    if meant(y) is None:
+    tokens, prefixes = sum(map(len, y)), {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
+    if meant(y) is None or (tokens >= ENOUGH and prefixes <= {*"BSU"}):
         return "pos"
     outside = sum(label == "O" for labels in y for label in labels)
     tags = isinstance(token, list | tuple) and len(token) > 1
-    return "chunking" if tags and 2 * outside < sum(map(len, y)) else "ner"
+    return "chunking" if tags and 2 * outside < tokens else "ner"
 
 
 def preset_for(template: str, X: Sequence[Any]) -> Templates:
@@ -80,7 +82,7 @@ def preset_for(template: str, X: Sequence[Any]) -> Templates:
     if template not in FURTHER:
         return Templates.of(template)
     token = X[0][0]
-    n = 1 if isinstance(token, str | Mapping) else len(token) - (kind_of(token) == BOTH)
+    n = len(token) - (kind_of(token) == BOTH) if isinstance(token, list | tuple) else 1  # others the core refuses
     return Templates(lines_for(template, n), where=f"preset {template!r}")
 
 

@@ -6,7 +6,7 @@ A file, a data frame, a dict and a row of the same table have the same features.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
@@ -76,3 +76,21 @@ def some_names(names: Sequence[str]) -> str:
     "'', 'age', 'colour'"
     """
     return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+
+
+def missing_names(known: Sequence[str], there: Iterable[str]) -> list[str]:
+    """Return which columns of a model are absent from data; raise ValueError if all are.
+
+    Examples
+    --------
+    >>> missing_names(["age", "size"], ["size", "colour"])
+    ['age']
+    """
+    there = {*there}
+    lost = [name for name in known if name not in there]
+    if lost and len(lost) == len(known):
+        raise ValueError(
+            f"the data has none of the columns that the model learned from, {some_names(known)}; there are "
+            f"{some_names(sorted(there)) or 'none'}; check the data"
+        )
+    return lost

@@ -47,7 +47,7 @@ class FileJob:
         seed = seed if options.random_state is None else options.random_state
         how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed}
         if options.cluster:
-            with connected(options, training, stream.files) as self.cluster:
+            with connected(options, training.shards, stream.files) as self.cluster:
                 from perceptive.training.cluster_source import ClusterSource
 
                 source: Any = ClusterSource(stream, kind, self.cluster, training.shards, **how)
@@ -122,17 +122,19 @@ class ListsJob(FileJob):
 
 
 @contextmanager
-def connected(options: argparse.Namespace, training: TrainingParameters, files: Sequence[str]) -> Iterator[Cluster]:
+def connected(
+    options: argparse.Namespace, shards: int, files: Sequence[str], already: Cluster | None = None
+) -> Iterator[Cluster]:
     """The cluster that is asked for, let go where a job cannot begin; raises for options that do not go with it."""
     for name in ("cache", "memory"):
         if getattr(options, name):
             raise UsageError(f"--{name} does not go with --cluster, whose workers hold the examples; leave it out")
     refuse_standard_input(files)
-    if training.shards == 1:
+    if shards == 1:
         raise UsageError("--cluster needs --shards; give about as many as the workers have threads")
     from perceptive.training.cluster import Cluster
 
-    cluster = Cluster(options.cluster, g.TIME_LIMIT if options.time_limit is None else options.time_limit)
+    cluster = already or Cluster(options.cluster, g.TIME_LIMIT if options.time_limit is None else options.time_limit)
     try:
         yield cluster
     except BaseException:

@@ -66,7 +66,7 @@ class Rerank(Tag):
         """Let workers read the files, and propose."""
         refuse_on_cluster(options, "weight", "invert_hash", "certify")
         paths = expand(options.data)
-        with connected(options, training, paths) as cluster:
+        with connected(options, training.shards, paths) as cluster:
             from perceptive.training.cluster_lists import ClusterLists
             from perceptive.training.cluster_sentences import ClusterSentences
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,12 +32,15 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
-from perceptive.streams.columns import Columns
+from perceptive.streams.columns import LAST, Columns
 from perceptive.streams.parsing import Log, in_order
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.training.loop import InMemory
 
-FIRST = 1000  # sentences that choose a preset, where workers read all
+if TYPE_CHECKING:
+    from perceptive.training.cluster import Cluster
+    from perceptive.training.cluster_sentences import ClusterSentences
+
 OF_LABELS = ("@label[-1]", "@label[-2]")  # weights that look at labels alone
 
 
@@ -46,18 +49,34 @@ class Tag:
 
     def __init__(self) -> None:
         self._read: Annotated | None = None  # a pipe gives its sentences once
+        self._elsewhere: tuple[Cluster, ClusterSentences] | None = None  # what workers have read
 
     # ------------------------------------------------------------ training
 
-    def first_sentences(self, options: argparse.Namespace) -> tuple[list[Any], list[Any]]:
-        """The sentences that choose a preset, and their labels: all, or the first where workers are to read them."""
+    def labels(self, options: argparse.Namespace) -> tuple[list[Any], list[Any]]:
+        """What chooses a preset: a first sentence, perhaps with more, and the labels of all."""
         if options.cluster:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the workers tell
-                X, y, *_ = files_of(options, None).read(options.data, FIRST)
-        else:
-            X, y, *_ = self._sentences(options, None)
+            files = files_of(options, None)
+            shards = TrainingParameters.shards if options.shards is None else options.shards
+            with self._cluster(options, shards, files) as (_, source):
+                return [source.first], source.y
+        X, y, *_ = self._sentences(options, None)
         return X, y
+
+    @contextmanager
+    def _cluster(
+        self, options: argparse.Namespace, shards: int, files: SentenceFiles
+    ) -> Iterator[tuple[Cluster, ClusterSentences]]:
+        """The cluster, whose workers have read the files: once, even if it is asked for again."""
+        refuse_on_cluster(options, "weight")
+        paths = expand(options.data)
+        with connected(options, shards, paths, self._elsewhere and self._elsewhere[0]) as cluster:
+            if self._elsewhere is None:
+                from perceptive.training.cluster_sentences import ClusterSentences
+
+                with located([]):
+                    self._elsewhere = cluster, ClusterSentences.of_files(cluster, files, paths, shards)
+            yield self._elsewhere
 
     def _sentences(self, options: argparse.Namespace, learner: Any) -> Annotated:
         if self._read is None:
@@ -104,13 +123,7 @@ class Tag:
         resumed: bool,
     ) -> MemoryJob:
         """Let workers read the files."""
-        refuse_on_cluster(options, "weight")
-        paths = expand(options.data)
-        with connected(options, training, paths) as cluster:
-            from perceptive.training.cluster_sentences import ClusterSentences
-
-            with located([]):
-                source = ClusterSentences.of_files(cluster, files, paths, training.shards)
+        with self._cluster(options, training.shards, files) as (cluster, source):
             if options.dev:
                 X_held, y_held, held_places, *_ = read([options.dev], files)
                 held = np.zeros(len(source.places), bool)
@@ -128,7 +141,7 @@ class Tag:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
 
         how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None, cluster
-        return MemoryJob(learner, source, _metric(learner), paths, Log(), counts, *how)
+        return MemoryJob(learner, source, _metric(learner), expand(options.data), Log(), counts, *how)
 
     def _held_out(self, training: TrainingParameters, learner: Any, places: Sequence[Place]) -> Bools:
         """Which sentences are held out: a part of each file."""
@@ -231,7 +244,8 @@ class Tag:
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """What conlleval counts; of labels that mark no segments what is right tag by tag."""
-        X, y, places, *_, unanswered, texts = read(options.data, files_of(options, learner), keep_texts=True)
+        found = read(options.data, files_of(options, learner), keep_texts=True)
+        X, y, places, columns, _, unanswered, texts = found
         predicted = _as_tagged(learner, X, places, options.hypothesis)
         result, names = learner.compare(y, predicted, X), ("precision", "recall", "f1")
         scheme, unreachable = learner.given or learner.scheme, None
@@ -253,6 +267,14 @@ class Tag:
             metrics |= dict(zip(names, result.measures(), strict=True))
             metrics |= {name: n.total() for name, n in counts.items()}
         log = Log()
+        n, learned = 1 + len(X[0][0]), learner.n_columns
+        if learned not in (None, n) and not (learner.columns or options.columns or options.label_column is not None):
+            which = n - 1 if columns.label == LAST else columns.label
+            log.remark(
+                "columns",
+                f"the data have {n} columns, the model has learned from {learned}; column {which} is taken for the "
+                "labels; --label-column says another",
+            )
         if unreachable is not None:
             details["unreachable"] = unreachable
         if unreachable:
