@@ -118,6 +118,56 @@ PERCEPTIVE_CLONES inline void places_above(const float* a, const float* b, float
     }
 }
 
+// The largest values of some rows of S numbers, as many as a beam has room for; the earlier of equals.
+class Beam {
+  public:
+    void begin(i64 room) { room_ = static_cast<std::size_t>(room), heap_.clear(); }
+
+    // A row that is to be cut later.
+    PERCEPTIVE_CLONES void see(const float* row, i64 S) {
+        for (i64 c = 0; c < S; c += BLOCK) {
+            const auto some = load_eight(row + c) > all_eight(least());
+            std::int64_t any[BLOCK / 2];
+            std::memcpy(any, &some, sizeof any);
+            if (!(any[0] | any[1] | any[2] | any[3])) continue;
+            for (int i = 0; i < BLOCK; ++i)
+                if (row[c + i] > least()) add(row[c + i]);
+        }
+        equal_ = std::count(heap_.begin(), heap_.end(), least());
+    }
+
+    // All but the largest become −∞. Every row was seen, and comes in the same order.
+    PERCEPTIVE_CLONES void cut(float* row, i64 S) {
+        const Eight never = all_eight(NEVER), last = all_eight(least());
+        if (least() == NEVER) return;  // there is room for all
+        for (i64 c = 0; c < S; c += BLOCK) {
+            const Eight x = load_eight(row + c);
+            const auto same = x == last;
+            std::int64_t any[BLOCK / 2];
+            std::memcpy(any, &same, sizeof any);
+            if (!(any[0] | any[1] | any[2] | any[3])) {
+                store_eight(row + c, x > last ? x : never);
+                continue;
+            }
+            for (int i = 0; i < BLOCK; ++i)
+                if (row[c + i] < least() || (row[c + i] == least() && equal_-- <= 0)) row[c + i] = NEVER;
+        }
+    }
+
+  private:
+    float least() const { return heap_.size() < room_ ? NEVER : heap_.front(); }
+    void add(float value) {
+        const std::greater<float> smallest_first;
+        if (heap_.size() == room_) std::pop_heap(heap_.begin(), heap_.end(), smallest_first), heap_.pop_back();
+        heap_.push_back(value);
+        std::push_heap(heap_.begin(), heap_.end(), smallest_first);
+    }
+
+    std::size_t room_ = 0;
+    i64 equal_ = 0;  // how many of the least have room
+    std::vector<float> heap_;
+};
+
 class Viterbi {
   public:
     // The best path into `path`; its score, −∞ if there is no path at all.
@@ -192,9 +242,9 @@ class Viterbi {
                 add(now, x.unary + t * S, S);
             }
             if (x.beam > 0 && x.beam < x.L) {
-                scratch_.clear();
-                places_above(now, nullptr, NEVER, S, scratch_);
-                keep_best(now, x.beam);
+                beam_.begin(x.beam);
+                beam_.see(now, S);
+                beam_.cut(now, S);
             }
             if (t > 0 && t % RESCALE == 0) taken += rescale(now, S);
             if (t + 1 == n) break;
@@ -304,43 +354,31 @@ class Viterbi {
                 store_eight(row + c, u > old ? u : old);
             }
         }
-        scratch_.clear();
+        beam_.begin(x.beam);
         for (i64 p = 0; p < L; ++p) {
             if (!reached_[p]) continue;
             float* row = now + p * S;
             add(row, x.edge_at(t) + p * S, S);
             add(row, x.unary + t * S, S);
-            for (i64 y = 0; y < L; ++y)
-                if (row[y] > NEVER) scratch_.push_back(static_cast<std::int32_t>(p * S + y));
+            beam_.see(row, S);
         }
-        keep_best(now, x.beam);
-        states_.assign(scratch_.begin(), scratch_.end());
-    }
-
-    // Keep the `beam` largest of the values at the places in scratch_, which are in order (the earlier of equals), and
-    // their places; make the others −∞.
-    void keep_best(float* values, i64 beam) {
-        if (beam >= static_cast<i64>(scratch_.size())) return;
-        sorted_.clear();
-        for (const std::int32_t i : scratch_) sorted_.push_back(values[i]);
-        std::nth_element(sorted_.begin(), sorted_.begin() + beam - 1, sorted_.end(), std::greater<float>());
-        const float last = sorted_[static_cast<std::size_t>(beam - 1)];
-        i64 equal = beam;  // that have room
-        for (const std::int32_t i : scratch_) equal -= values[i] > last;
-        const auto end = std::remove_if(scratch_.begin(), scratch_.end(), [&](std::int32_t i) {
-            const bool kept = values[i] > last || (values[i] == last && equal-- > 0);
-            if (!kept) values[i] = NEVER;
-            return !kept;
-        });
-        scratch_.erase(end, scratch_.end());
+        states_.clear();
+        for (i64 p = 0; p < L; ++p) {
+            if (!reached_[p]) continue;
+            float* row = now + p * S;
+            beam_.cut(row, S);
+            for (i64 y = 0; y < L; ++y)
+                if (row[y] > NEVER) states_.push_back(static_cast<std::int32_t>(p * S + y));
+        }
     }
 
     static void add(float* to, const float* from, i64 S) {
         for (i64 c = 0; c < S; c += BLOCK) store_eight(to + c, load_eight(to + c) + load_eight(from + c));
     }
 
-    std::vector<float> alpha_, from_, sorted_;
-    std::vector<std::int32_t> states_, scratch_;
+    Beam beam_;
+    std::vector<float> alpha_, from_;
+    std::vector<std::int32_t> states_;
     std::vector<i64> first_;  // token → where its states begin
     std::vector<char> reached_;
 };
