@@ -41,7 +41,7 @@ class Certificate:
         Counts of the run; margin rules also update on right answers.
     bound : float
         How many the theorem allows; inf if no theorem is known.
-    bounds : {"updates", "mistakes"}
+    bounds : one of "updates", "mistakes"
         Which of the two counts the theorem bounds.
     theorem : str
         Its formula and source.

@@ -99,7 +99,7 @@ def sentences_of(
     Parameters
     ----------
     document : Document
-    repair : {"warn", "error", "off"}
+    repair : one of "warn", "error", "off"
         What to do with spans that do not match tokens: widen them to whole tokens, refuse them, or leave them out. A
         span that overlaps another is refused, or left out.
     slips : Slips, optional

@@ -85,7 +85,7 @@ class SentenceFiles:
         Encoding of the files.
     format : str or None
         One of `FORMATS`; None to recognise it by the name of the file, or its first lines.
-    repair : {"warn", "error", "off"}
+    repair : one of "warn", "error", "off"
         What to do with spans that do not match tokens: see `perceptive.data.documents.sentences_of`.
     weight : str or None
         Name of their weights, if they have any: see `perceptive.streams.sentence.Sentence.weight`. Sentences without
@@ -265,7 +265,7 @@ def read(
         Encoding of the files.
     format : str, optional
         Needed if the file name and the first lines do not show it.
-    repair : {"warn", "error", "off"}
+    repair : one of "warn", "error", "off"
         What to do with spans that do not match tokens.
 
     Returns

@@ -49,7 +49,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         How many sequences it proposes.
     folds : int
         Number of parts of the training data; each is tagged by a tagger that learned from the others.
-    target : {"f1", "exact"}
+    target : one of "f1", "exact"
         "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
     features : callable or None
         ``features(sentence, labels)`` returns more features of a candidate, as a dict. A saved model stores only its
@@ -60,7 +60,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     kernel : Kernel, str or None
         Compares whole candidates: the ranker's kernel is x·x' of the features plus this one. The time grows with the
         number of mistakes. Normalise the kernel, so that its values are of the size of the features.
-    structure : {"tree", "tags"} or callable
+    structure : one of "tree", "tags", or callable
         What the kernel compares: the tree of the segments (see `learners.candidates.to_tree`), the label sequence, or
         the result of ``structure(sentence, labels)``.
 

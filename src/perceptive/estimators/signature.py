@@ -100,7 +100,7 @@ def _kind(one: Declaration) -> str:
     if choices is None or True in choices:
         return str(one.said.get("kind") or one.said["type"].replace(" | ", " or "))
     shown = [choice for choice in choices if choice != "none" or None not in choices]  # "none" is the command line's
-    return "{" + ", ".join(map(_quoted, shown)) + "}"
+    return f"one of {', '.join(map(_quoted, shown))}"  # in braces, the site would take the first for the default
 
 
 def _quoted(value: Any) -> str:

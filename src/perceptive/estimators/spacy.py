@@ -53,7 +53,7 @@ class SpacyTagger(Pipe):
         Its name in the pipeline.
     model : path, optional
         A model file of this package: from `perceptive.save`, or from ``perceptive train --task tag``.
-    annotates : {"tags", "entities"}, optional
+    annotates : one of "tags", "entities", optional
         What to learn and write. Default: entities if the labels follow a scheme (BIO, …) or if the training documents
         have entities; else tags.
     columns : list of str

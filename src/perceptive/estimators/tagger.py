@@ -230,7 +230,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         Parameters
         ----------
         X : list of sentences
-        per : {"token", "sequence"}
+        per : one of "token", "sequence"
             "token": for each token, how much score the best path through a different label loses. "sequence": the best
             score minus the second best. With ``encoding``, IOB1 labels are treated as BIO.
         """

@@ -41,7 +41,7 @@ class TextFeatures(HashedNames):
     chars : pair of int, or None
         The shortest and the longest character n-grams.
     lowercase : bool
-    weighting : {"binary", "tf", "log-tf"}
+    weighting : one of "binary", "tf", "log-tf"
         A feature that occurs tf times in a text counts 1, tf, or 1 + ln tf. Features are distinguished by all 32 bits
         of their hash.
     idf : bool

@@ -48,7 +48,7 @@ def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
     Parameters
     ----------
     text : str
-    tokeniser : {"possessive", "whole"}
+    tokeniser : one of "possessive", "whole"
         "whole" keeps ``'s`` with its word, for models trained by earlier versions.
 
     Examples

@@ -146,7 +146,7 @@ def cycle(
     y : array of +1 and −1
     start : array of whole numbers or None
         v₀; None for zero.
-    ties : {"mistake", "positive"}
+    ties : one of "mistake", "positive"
         Whether a score of 0 is a mistake, or predicts +1.
     max_epochs : int
         When to give up, with an ArithmeticError.

@@ -19,7 +19,7 @@ def distances(A: Dense | Sparse, B: Dense | Sparse, metric: Literal["sqeuclidean
     ----------
     A, B : rows
         The columns of sparse ones are written out some at a time.
-    metric : {"sqeuclidean", "cityblock"}
+    metric : one of "sqeuclidean", "cityblock"
 
     Examples
     --------

@@ -187,7 +187,7 @@ class Polynomial(VectorKernel):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-        spelling : {"merged", "ordered"}
+        spelling : one of "merged", "ordered"
             "merged" has one feature per monomial, 1, √2x₁, …, x₁², √2x₁x₂, …; "ordered" one per ordered tuple, x₁x₁,
             x₁x₂, x₂x₁, …, √2x₁, …, 1: n² + n + 1 for degree 2.
         """

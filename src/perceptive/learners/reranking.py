@@ -68,11 +68,11 @@ class RerankingLearner:
     folds : int
         Number of parts of a training set; each is tagged by a tagger that learned from the others (cross-fitting), so
         that the training candidates look like those at test time.
-    target : {"f1", "exact"}
+    target : one of "f1", "exact"
         "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
     features : callable or None
         ``features(sentence, labels)`` returns more features of a candidate.
-    structure : {None, "tree", "tags"} or callable
+    structure : one of None, "tree", "tags", or callable
         What the ranker's kernel compares in addition to features: see `candidates.structure_of`.
     fit_tagger : callable or None
         ``fit_tagger(X, y, weights)`` returns a tagger that has learned from some sentences, for cross-fitting; see

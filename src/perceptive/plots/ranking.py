@@ -23,7 +23,7 @@ class RankingDisplay(Display):
     X : array of shape (n, 2)
     direction : array of shape (2,)
         u or v.
-    name : {"u", "v"}
+    name : one of "u", "v"
     best, chosen : int
         The right answer (circled green), and what v ranks highest (circled purple).
     after : array of shape (2,) or None
@@ -47,7 +47,7 @@ class RankingDisplay(Display):
             In the plane.
         round : int
             Which one.
-        by : {"u", "v", "correction"}
+        by : one of "u", "v", "correction"
             Projections on the target, on the guess before the round, or what the guess learned from it.
         ax : matplotlib axes or None
 

@@ -99,7 +99,7 @@ def iterate(
         What shard i makes of v in epoch n: ``play(v, i, n)``.
     epochs : int
         At most.
-    how : {"uniform", "mistakes"}
+    how : one of "uniform", "mistakes"
         What μ is.
     """
     v, total, rounds, weighted = list(start), [0.0] * len(start), 0, 0.0

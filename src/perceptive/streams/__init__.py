@@ -161,7 +161,7 @@ def open(
     path_or_paths : path, glob, "-" or a sequence of these
         Files to read one after the other; "-" is standard input. gzip and zstd are recognised by their first bytes;
         zstd needs Python 3.14 or the package backports.zstd.
-    format : {"svmlight", "vw", "text", "csv", "tsv", "json", "arrow"} or FileFormat, optional
+    format : one of "svmlight", "vw", "text", "csv", "tsv", "json", "arrow" or FileFormat, optional
         The name of the format, or a complete description of it. By default it is recognised from the file name (.svm,
         .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also followed by .gz or .zst), or from the first lines.
     batch : int
@@ -170,7 +170,7 @@ def open(
         Type of the values.
     threads : int, optional
         Number of parsing threads; by default one per processor. The result does not depend on it.
-    on_error : {"stop", "skip"}
+    on_error : one of "stop", "skip"
         On a broken line, raise an error, or continue and count it in ``stream.log.skipped``.
     remember_names : bool, "few" or None
         Keep the names of hashed features in ``stream.log.names``, or only the first few thousand. None: a model that

@@ -71,13 +71,13 @@ class FileFormat:
         csv, json, arrow: columns or keys whose numbers are names; columns or keys to leave out.
     delimiter : str or None
         csv: by default the one of comma, tab and semicolon that splits the header into most columns.
-    quote : {'"', None}
+    quote : one of '"', None
         csv: the character around values that may contain delimiters and newlines; None if quotes have no meaning.
     weight : str or None
         csv, json, arrow: the column or key of the importance; None: no column, and the key "weight".
-    missing : {None, "indicator"}
+    missing : one of None, "indicator"
         csv, json, arrow: "indicator" gives a missing value the feature ``column=missing``.
-    scale : {"auto", "standard", "max", None}
+    scale : one of "auto", "standard", "max", None
         How numbers are scaled, by column, before hashing: see `perceptive.streams.scaling`. "auto" is "standard" for
         numbers of csv, json and arrow that a model learns from, else None.
     scaling : Scaling or None
@@ -90,7 +90,7 @@ class FileFormat:
     words : tuple of str or None
         csv, json, arrow: columns whose numbers are names according to the training files themselves (Parquet by its
         types, JSON by strings). None in models from before a value meant the same in every format.
-    labels : {"typed", "numbers", "words", None}
+    labels : one of "typed", "numbers", "words", None
         csv, json, arrow: how to read a label that may be a number. "typed": by its type in the file; strings of JSON
         and Parquet are words, CSV has numbers. "numbers": strings that read as numbers are numbers too. "words": as
         written, which ``categorical`` requires if it names the label. None in models from before a label meant the same
