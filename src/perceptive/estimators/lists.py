@@ -93,8 +93,7 @@ class RankerMixin(RunMixin[Learner]):
             lists = lists._replace(X=self._read_as_before(learner, lists.X, given, whole=False))
         with learner.lock.learning():
             dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
-            if first:
-                self._warn_of_columns(learner, lists.X)
+            self._warn_of_first(learner, lists.X, first)
             self._learn_all(learner, dataset)
         return self
 
@@ -112,6 +111,8 @@ class RankerMixin(RunMixin[Learner]):
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
         mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
+        if first or "_first" in self.__dict__:
+            self._look_at(learner, xs, first)
         self._take(learner, History() if first else None)
         return bool(mistake)
 
