@@ -39,15 +39,15 @@ def test_labels_are_those_of_tables(labels, classes, tmp_path):
 
 
 def test_missing_labels_are_left_out_and_counted(tmp_path):
-    data = write(tmp_path / "t.jsonl", ["a", "b", "NA", None, "a", "b", "", "b"])
+    data = write(tmp_path / "t.jsonl", ["a", "b", "NA", None, "a", float("nan"), "", "b"])
     with data.open("a") as file:
         file.write('{"text": "abab"}\n')
     done = perceptive("train", data, *KERNEL, "-o", tmp_path / "m", "--json")
     told = json.loads(done.stdout)
-    assert (told["data"]["examples"], told["data"]["unanswered"]) == (5, 4)
+    assert (told["data"]["examples"], told["data"]["unanswered"]) == (4, 5)
     assert "t.jsonl:3: the label 'NA' is taken as missing; 1 line has such a label" in done.stderr
     told = json.loads(perceptive("eval", tmp_path / "m", data, "--json").stdout)
-    assert (told["data"]["examples"], told["data"]["unanswered"]) == (5, 4)
+    assert (told["data"]["examples"], told["data"]["unanswered"]) == (4, 5)
 
 
 def test_files_without_labels_are_refused(tmp_path):

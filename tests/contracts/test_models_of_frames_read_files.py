@@ -99,6 +99,8 @@ def test_explanations_name_the_columns(tmp_path):
         assert {"size", "b c"} <= names
         assert ("colour=dark green" in names) == (kind == "words")
         assert None not in names
+        told = json.loads(perceptive("inspect", tmp_path / "m", "--json").stdout)["weights"]
+        assert {"size", "b c"} <= {feature["name"] for one in told for feature in one["features"]}
 
 
 def test_models_of_dicts_read_json_lines(tmp_path):
