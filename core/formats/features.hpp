@@ -25,6 +25,12 @@
 
 namespace perceptive {
 
+// The columns of names that are known, and that of all others; these are left out where it is negative.
+struct NamedColumns {
+    ByName<std::int32_t> known;
+    std::int32_t others = -1;
+};
+
 struct FeatureOptions {
     HashKernel kernel;
     bool remember = false;                                   // names, in the inverted index
@@ -34,6 +40,7 @@ struct FeatureOptions {
     bool missing = false;                                    // what is missing has a feature, too
     bool apart = false;                                      // numbers of columns are no words of texts
     bool alike = false;                                      // a value means the same in every format
+    std::shared_ptr<const NamedColumns> columns;             // of names that are not hashed
 };
 
 // How text becomes features, by the same hash kernel.
@@ -153,9 +160,16 @@ class FeatureRow {
     }
 
     void enter(std::uint32_t hash, std::string_view name, double value) {
+        if (options_.columns) return enter_known(name, value);
         const std::uint32_t bucket = options_.kernel.bucket(hash);
         if (options_.remember) names.add(bucket, name);
         row_.add(bucket, options_.kernel.signed_value(hash, value));
+    }
+
+    void enter_known(std::string_view name, double value) {
+        const std::int32_t* const known = options_.columns->known.find(name);
+        const std::int32_t column = known ? *known : options_.columns->others;
+        if (column >= 0) row_.add(static_cast<std::uint32_t>(column), known ? value : 1.0);
     }
 
     // Namespaces that interact are numbered; the key lies in the options.

@@ -269,6 +269,9 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
 
 def file_names(format: FileFormat, *known: _core.InvertedIndex | None) -> Naming:
     """Return the names of the columns of files; for hashed columns from the first index that knows some."""
+    if format.columns is not None:
+        called = {column: name for name, column in format.columns.items()}
+        return lambda column: (called.get(column), 1.0)
     if format.bits is None:
         first = 0 if format.zero_based else 1
         return lambda column: (str(column + first), 1.0)  # as the file has it

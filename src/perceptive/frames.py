@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -48,3 +50,22 @@ def column_of_texts(X: Any) -> Any:
     column = as_arrow(X)[names[0]] if is_table(X) else X[names[0]]
     values = column.to_pylist() if is_table(X) else column.to_list()
     return values if any(isinstance(value, str) for value in values) else X
+
+
+def joined(frames: Sequence[Any]) -> Any:
+    """Return frames of one library as one, their columns matched by name; raise ValueError if that is impossible.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> joined([pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [4], "a": [3]})]).to_dict("list")
+    {'a': [1, 3], 'b': [2, 4]}
+    """
+    try:
+        if is_table(frames[0]):
+            return sys.modules["pyarrow"].concat_tables(map(as_arrow, frames), promote_options="permissive")
+        library = sys.modules[type(frames[0]).__module__.partition(".")[0]]
+        how = {"ignore_index": True} if hasattr(frames[0], "iloc") else {"how": "diagonal_relaxed"}
+        return library.concat(frames, **how)
+    except Exception as error:  # each library has its own
+        raise ValueError(f"the lists are frames that do not fit together ({error}); give the same columns") from None

@@ -71,6 +71,8 @@ def _features(space: FeatureSpace, column: int, weight: float) -> list[Feature]:
     if space.vocabulary is not None:
         return [Feature(space.vocabulary.names()[column], column, weight)]
     format, hasher = space.format, space.hasher
+    if format is None and hasher is None and len(space.framed) == space.n_features:
+        return [Feature(space.framed[column], column, weight)]
     if format is not None and format.bits is None:
         return [Feature(str(column if format.zero_based else column + 1), column, weight)]  # as the file has it
     if format is not None and format.bits is not None:

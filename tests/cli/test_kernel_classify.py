@@ -68,7 +68,7 @@ def test_strings_come_as_json_lines(tmp_path):
     train.write_text('{"text": 7, "label": "x"}\n{"text": 8, "label": "y"}\n')
     assert "takes strings" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
     train.write_text('{"text": "ab"}\n')
-    assert "without 'label'" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
+    assert "no key 'label'" in perceptive("train", train, "-o", model, "--kernel", "spectrum(2)@text", code=1).stderr
 
 
 @pytest.mark.parametrize(

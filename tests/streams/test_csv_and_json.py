@@ -14,6 +14,7 @@ from test_formats import (
     COLUMNS,
     HASHED,
     MISSING,
+    NAMED,
     NUMBERS,
     SCALED,
     STRINGS,
@@ -64,11 +65,11 @@ def csv_files(draw):
     return text.encode(), [*COLUMNS, (b"w", "weight")][:width], delimiter.encode()
 
 
-@given(csv_files(), st.data(), HASHED, SCALED, MISSING, LABELS, st.booleans())
-def test_csv_and_its_twin_agree(file, data, options, scaled, missing, labels, quotes):
+@given(csv_files(), st.data(), HASHED, SCALED, NAMED, MISSING, LABELS, st.booleans())
+def test_csv_and_its_twin_agree(file, data, options, scaled, named, missing, labels, quotes):
     text, columns, delimiter = file
     text = mutated(data.draw, text, b'0a,;\t"""\n\r\0.\xff ')
-    how = {**options, **scaled, **missing, "labels": labels, "quotes": quotes}
+    how = {**options, **scaled, **named, **missing, "labels": labels, "quotes": quotes}
     agree(core_csv, csv.parse, text, columns, delimiter=delimiter, text_options=TEXT, **how)
 
 
@@ -172,11 +173,11 @@ JSON_FILES = st.lists(st.builds(lambda o, a: json.dumps(o, ensure_ascii=a), OBJE
 JUNK = b'{}[]:,"\\u0d8tfn1.-eE \t\r\n\0a\xff\xc3\xa9'
 
 
-@given(JSON_FILES, st.data(), HASHED, SCALED, MISSING, STRINGS, LABELS)
-def test_json_and_its_twin_agree(text, data, options, scaled, missing, strings, labels):
+@given(JSON_FILES, st.data(), HASHED, SCALED, NAMED, MISSING, STRINGS, LABELS)
+def test_json_and_its_twin_agree(text, data, options, scaled, named, missing, strings, labels):
     text = mutated(data.draw, text, JUNK)
     ignored = data.draw(st.lists(st.sampled_from([b"a", b"text", b"features", b"a.b", b"a[0]"]), max_size=2))
-    how = {**options, **scaled, **missing, **strings, "labels": labels, "ignored": ignored}
+    how = {**options, **scaled, **named, **missing, **strings, "labels": labels, "ignored": ignored}
     agree(core_json, json_lines.parse, text, text_options=TEXT, **how)
 
 

@@ -26,6 +26,8 @@ def features(options, remember=False):
         options.get("missing", False),
         options.get("apart", False),
         options.get("alike", False),
+        None if "named" not in options else [(name.decode(), j) for name, j in options["named"].items()],
+        options.get("others", -1),
     )
 
 
@@ -141,6 +143,12 @@ SCALED = st.fixed_dictionaries(
         ),
     }
 )
+NAMED = st.just({}) | st.fixed_dictionaries(
+    {
+        "named": st.dictionaries(st.sampled_from([b"a", b"b", b"a^a", b"a=1", b"b=a", b"a*b"]), st.integers(0, 1)),
+        "others": st.sampled_from([-1, 1]),
+    }
+)
 MISSING = st.fixed_dictionaries({"missing": st.booleans(), "apart": st.booleans(), "alike": st.booleans()})
 STRINGS = st.fixed_dictionaries({"numerals": st.booleans(), "words": st.sampled_from([(), (b"a", b"b")])})
 NUMBERS = st.one_of(
@@ -174,9 +182,9 @@ VW_FILES = st.builds(
 )
 
 
-@given(VW_FILES, st.data(), HASHED, SCALED)
-def test_vw_and_its_twin_agree(text, data, options, scaled):
-    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options, **scaled)
+@given(VW_FILES, st.data(), HASHED, SCALED, NAMED)
+def test_vw_and_its_twin_agree(text, data, options, scaled, named):
+    agree(core_vw, vw.parse, mutated(data.draw, text, b"0123:|.-+eE \t\r\n\0'xa\xff"), **options, **scaled, **named)
 
 
 @given(st.binary(max_size=80) | st.text("01:|.-e \t\r\n'a", max_size=80).map(str.encode), HASHED)

@@ -69,6 +69,20 @@ std::shared_ptr<const Scaling> scaling_of(const Factors& factors) {
     return scaling;
 }
 
+using Columns = std::vector<std::pair<std::string, std::int32_t>>;
+
+std::shared_ptr<const NamedColumns> columns_of(const std::optional<Columns>& columns, std::int32_t others, int bits) {
+    if (!columns) return nullptr;
+    auto named = std::make_shared<NamedColumns>();
+    named->others = others;
+    require(others < 0 || others >> bits == 0, "columns must be below 2^bits");
+    for (const auto& [name, column] : *columns) {
+        require(column >= 0 && column >> bits == 0, "columns must be from 0 to 2^bits - 1");
+        named->known.add(name) = column;
+    }
+    return named;
+}
+
 // A row of seven numbers for each column.
 auto table_of(const Measures& measures) {
     std::vector<double> table;
@@ -120,18 +134,26 @@ void bind_formats(nb::module_& m) {
         },
         "value"_a, "The word that a value of a table stands for, however it is written; '' is missing.");
     nb::class_<FeatureOptions>(m, "FeatureOptions",
-                               "How named features are scaled and hashed, and which of them interact.")
+                               "How named features are scaled and hashed, or given columns, and which interact.")
         .def(
             "__init__",
             [](FeatureOptions* self, int bits, std::uint32_t seed, bool with_signs, bool remember, bool all_pairs,
                std::vector<std::pair<std::string, std::string>> pairs, const Factors& scaling, bool missing, bool apart,
-               bool alike) {
+               bool alike, const std::optional<Columns>& columns, std::int32_t others) {
                 require(bits >= 1 && bits <= 30, "bits must be 1 … 30");
-                new (self) FeatureOptions{{bits, seed, with_signs}, remember, all_pairs, std::move(pairs),
-                                          scaling_of(scaling),      missing,  apart,     alike};
+                new (self) FeatureOptions{{bits, seed, with_signs},
+                                          remember,
+                                          all_pairs,
+                                          std::move(pairs),
+                                          scaling_of(scaling),
+                                          missing,
+                                          apart,
+                                          alike,
+                                          columns_of(columns, others, bits)};
             },
             "bits"_a, "seed"_a, "signed"_a, "remember"_a, "all_pairs"_a, "pairs"_a, "scaling"_a = Factors(),
-            "missing"_a = false, "apart"_a = false, "alike"_a = false);
+            "missing"_a = false, "apart"_a = false, "alike"_a = false, "columns"_a.none() = nb::none(),
+            "others"_a = -1);
     nb::class_<SvmlightOptions> svmlight(m, "Svmlight", "A parser of svmlight (libsvm) files.");
     svmlight.def(
         "__init__",

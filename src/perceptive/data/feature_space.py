@@ -58,6 +58,8 @@ class FeatureSpace:
         Where the weights of hashed columns are stored; None if column j has place j.
     table : Table or None
         For names of a data frame, so that values of dicts mean the same as in tables.
+    framed : tuple of str
+        In a model that was loaded, the columns of the data frame that it learned from.
     """
 
     columns: int | None = None
@@ -70,6 +72,7 @@ class FeatureSpace:
     names: _core.InvertedIndex | None = None
     places: _core.Places | None = None
     table: Table | None = None
+    framed: tuple[str, ...] = ()
 
     @classmethod
     def declared(cls, bits: int | None, n_features: int | None) -> FeatureSpace:
@@ -172,7 +175,8 @@ class FeatureSpace:
 
     def missing(self, columns: Iterable[str]) -> list[str]:
         """Return which training columns are absent; raise ValueError if all are."""
-        return missing_names(self.header, columns)
+        ignored = () if self.table is None else self.table.ignore
+        return missing_names([name for name in self.header or self.framed if name not in ignored], columns)
 
     def _is_table(self, X: Any) -> bool:
         """Whether X has a value for each column of the tables that were learned from."""
@@ -192,9 +196,11 @@ class FeatureSpace:
     @property
     def learned(self) -> tuple[str, ...] | None:
         """Return the columns of tables that are features, without texts; None if not all are known."""
-        if self.format is not None and self.format.name == "text":
+        if self.format is None:
+            return self.framed or None
+        if self.format.name == "text":
             return ()
-        return None if self.format is None or self.format.name == "json" else self.header or None
+        return None if self.format.name == "json" else self.header or None
 
     def reads_as(self, before: FeatureSpace, X: Any) -> None:
         """Read raw examples as another space did; measure and count on X."""
@@ -377,6 +383,7 @@ class FeatureSpace:
                 self.idf = idf.unpack(arrays, self.format.width or 0)
         self.header = tuple(meta.get("header", ()))
         self.table = Table.from_meta(meta)
+        self.framed = tuple(meta.get("feature_names_in_", ()))
         if NAMES[0] in arrays:
             self.names = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
         self.n_features = meta.get("n_features")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.rows import is_dicts, single_row
+from perceptive.frames import is_frame, joined
 from perceptive.sparse import inspected
 
 
@@ -103,6 +104,8 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
             except ValueError as error:
                 raise ValueError(f"list {t}: {error}") from None
         grades = np.concatenate(parts)
+    if not any_kind and is_frames(X):
+        return Lists(joined(X), grades, sizes)
     if any_kind or is_dicts(lists[0]):
         return Lists([x for one in lists for x in one], grades, sizes)
     if any(hasattr(one, "tocsr") for one in lists):
@@ -111,6 +114,11 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
         return Lists(np.concatenate([np.atleast_2d(np.asarray(one)) for one in lists]), grades, sizes)
     except ValueError as error:
         raise ValueError(f"candidates must be numbers, all of one length: {error}") from None
+
+
+def is_frames(X: Any) -> bool:
+    """Return whether X is a list of data frames: one for each list of candidates."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(map(is_frame, X))
 
 
 def lists_by_query(X: Any, y: Any, qid: Any) -> tuple[Lists, NDArray[np.int64] | None]:

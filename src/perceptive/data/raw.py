@@ -141,6 +141,8 @@ def frame_table(X: Any, scales: bool) -> Table:
             if not {*map(type, values)} <= {int, float}:
                 found = {isinstance(value, str) for value in map(plain, values) if value is not None}
             has_word = has_word or True in found
+            only = found == {True} and all(isinstance(value, str) or is_missing(value) for value in values)
+            words += (name,) * only  # also those that read as numbers
             numbers |= {name: values} if False in found else {}
     if not numbers or not has_word:
         return Table(words, ignore)

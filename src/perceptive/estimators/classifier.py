@@ -152,8 +152,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
                 if first:
                     X = self._read_as_before(learner, X, given, whole=False)
                 dataset = learner.dataset(X, y, weights)
-            if first:
-                self._warn_of_columns(learner, X)
+            self._warn_of_first(learner, X, first)
             self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 
@@ -165,7 +164,10 @@ class ClassifierRunMixin(RunMixin[Learner]):
         """Learn from one example."""
         first, learner = not hasattr(self, "learner_"), self._going_on()
         check_label(y, learner)
-        learner.learn(row_of(self, x, learner), y, w)
+        row = row_of(self, x, learner)
+        learner.learn(row, y, w)
+        if first or "_first" in self.__dict__:
+            self._look_at(learner, [row], first)
         new = first or len(self.classes_) != len(learner.classes)
         known = {"classes_": sorted_classes(learner)} if new else {}
         self._take(learner, History() if first else None, **known)

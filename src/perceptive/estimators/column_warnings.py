@@ -19,8 +19,8 @@ FRAME = f"{DIVIDE}, or give a data frame to fit, which scales the numbers beside
 VECTORIZER = f"{DIVIDE}, or scale X first, by sklearn's DictVectorizer(sparse=False) and StandardScaler"
 
 
-def warn_of_columns(X: Any, names: Sequence[str] | None, scaled: bool) -> None:
-    """Warn about unscaled columns that differ much in size, and about columns of text.
+def warn_of_columns(X: Any, names: Sequence[str] | None, scaled: bool) -> bool:
+    """Warn about unscaled columns that differ much in size, and about columns of text; return whether sizes differ.
 
     Parameters
     ----------
@@ -30,21 +30,33 @@ def warn_of_columns(X: Any, names: Sequence[str] | None, scaled: bool) -> None:
     scaled : bool
         Whether the numbers of dicts are scaled.
     """
+    warned = not (scaled and is_dicts(X)) and warn_of_sizes(X, names)
     if not is_dicts(X):
-        matrix = getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
-        said = odd_sizes(X, names) if matrix else None
-        if said is not None:
-            warn_caller(ScaleWarning(f"{said}; {SCALER}"))
-        if matrix and names is not None and (index := _index_among(X, names)) is not None:
+        if _is_matrix(X) and names is not None and (index := _index_among(X, names)) is not None:
             warn_caller(f"{told_of_index(index)}; drop it, or rename it if it is a feature")
-        return
-    odd = None if scaled else odd_sizes_of_dicts(X)
-    if odd is not None:
-        warn_caller(ScaleWarning(f"{odd[0]}; {FRAME if odd[1] else VECTORIZER}"))
+        return warned
     text = text_among(by_column(X))
     if text is not None:
         opened = f"fit_stream(streams.open(path, text_column={text!r}))"
         warn_caller(f"{told_of_text(text)}; read it as text, by {opened} or HashedText in a ColumnTransformer")
+    return warned
+
+
+def warn_of_sizes(X: Any, names: Sequence[str] | None) -> bool:
+    """Warn about columns that differ much in size; return whether they do."""
+    if is_dicts(X):
+        odd = odd_sizes_of_dicts(X)
+        said = None if odd is None else f"{odd[0]}; {FRAME if odd[1] else VECTORIZER}"
+    else:
+        sizes = odd_sizes(X, names) if _is_matrix(X) else None
+        said = None if sizes is None else f"{sizes}; {SCALER}"
+    if said is not None:
+        warn_caller(ScaleWarning(said))
+    return said is not None
+
+
+def _is_matrix(X: Any) -> bool:
+    return getattr(X, "ndim", 0) == 2 and getattr(X, "dtype", None) in (np.float32, np.float64)
 
 
 def _index_among(X: Any, names: Sequence[str]) -> str | None:

@@ -222,7 +222,10 @@ class LinearClassifier(
         except AttributeError:
             return super().learn_one(x, y, w)
         check_label(y, learner)
-        learner.learn(row_of(self, x, learner), y, w)  # without a detour: a stream has millions of them
+        row = row_of(self, x, learner)
+        learner.learn(row, y, w)  # without a detour: a stream has millions of them
+        if "_first" in self.__dict__:
+            self._look_at(learner, [row])
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):
             self._take(learner, classes_=sorted_classes(learner))
         return self

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.list_dataset import has_preference
-from perceptive.data.lists import Lists, candidates, is_graded, lists_by_query, lists_of, objects, starts_of
+from perceptive.data.lists import Lists, candidates, is_frames, is_graded, lists_by_query, lists_of, objects, starts_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.estimators.data import check_rows, forget_columns, hold_out, take
 from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.evaluation.metrics import top1
+from perceptive.frames import is_frame, joined
 from perceptive.kernels.examples import check_real
 from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import History
@@ -37,7 +38,8 @@ class RankerMixin(RunMixin[Learner]):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_rows, n_features) or list of dicts, with qid; or a list of lists
-            The candidates. A list of lists has, for each list, an array, a sparse matrix, or a list of rows or dicts.
+            The candidates. A list of lists has, for each list, an array, a sparse matrix, a data frame, or a list of
+            rows or dicts.
         y : array
             With qid, the grade of each row: higher is better. For a list of lists, for each list the index of the best
             candidate, a set of indices of equally good ones, or a sequence of grades.
@@ -54,7 +56,7 @@ class RankerMixin(RunMixin[Learner]):
         lists = self._lists(X, y, qid, reset=True)
         n = len(lists.sizes)
         learner = self._learner(**parameters)
-        lists = lists._replace(X=self._read_as_before(learner, lists.X, X))
+        lists = lists._replace(X=self._read_as_before(learner, lists.X, joined(X) if is_frames(X) else X))
         weights = check_weights(sample_weight, n, learner.parameters.rule, "list")
         held = hold_out(n, training.validation_fraction, self.random_state, what="lists")
         taught = np.flatnonzero(~held)
@@ -87,11 +89,11 @@ class RankerMixin(RunMixin[Learner]):
             raise ValueError("parameters have changed since learning began; fit again, or set them back")
         lists = self._lists(X, y, qid, reset=first)
         if first:
-            lists = lists._replace(X=self._read_as_before(learner, lists.X, X, whole=False))
+            given = joined(X) if is_frames(X) else X
+            lists = lists._replace(X=self._read_as_before(learner, lists.X, given, whole=False))
         with learner.lock.learning():
             dataset = learner.dataset(lists.X, lists.grades, sample_weight, sizes=lists.sizes)
-            if first:
-                self._warn_of_columns(learner, lists.X)
+            self._warn_of_first(learner, lists.X, first)
             self._learn_all(learner, dataset)
         return self
 
@@ -109,6 +111,8 @@ class RankerMixin(RunMixin[Learner]):
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
         mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
+        if first or "_first" in self.__dict__:
+            self._look_at(learner, xs, first)
         self._take(learner, History() if first else None)
         return bool(mistake)
 
@@ -202,11 +206,15 @@ class RankerMixin(RunMixin[Learner]):
 
     def find_best(self, xs: Any, hypothesis: str | None = None) -> int:
         """Return the index of the best candidate of one list; the lowest index wins ties."""
-        return int(self._learned.find_best(xs, hypothesis))
+        return int(self._learned.find_best(self._one_list(xs), hypothesis))
 
     def rank(self, xs: Any, hypothesis: str | None = None) -> list[tuple[int, float]]:
         """Return one list from best to worst: pairs of index and score."""
-        return list(self._learned.rank(xs, hypothesis))
+        return list(self._learned.rank(self._one_list(xs), hypothesis))
+
+    def _one_list(self, xs: Any) -> Any:
+        """One list of candidates in the form that the learner takes: columns of a frame are matched by name."""
+        return self._rows(xs) if is_frame(xs) and hasattr(self, "feature_names_in_") else xs
 
     predict_one = find_best  # as River calls it
 

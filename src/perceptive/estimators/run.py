@@ -23,6 +23,7 @@ from perceptive.data.rows import is_dicts
 from perceptive.declarations import Checked
 from perceptive.estimators.column_warnings import warn_of_columns
 from perceptive.estimators.data import is_raw, roomy
+from perceptive.estimators.first_examples import ENOUGH, FirstExamples
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.signature import checked
 from perceptive.frames import is_frame
@@ -208,15 +209,38 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         """Whether what `fit` is given is read, or scaled, as files were."""
         return is_raw(self, X, reset=True) or (self.reading is not None and self.reading.scales(X))
 
-    def _warn_of_columns(self, learner: Any, X: Any) -> None:
-        """Say where the columns of a matrix, or of dicts, are taken as they are and should not be."""
+    def _warn_of_columns(self, learner: Any, X: Any) -> bool:
+        """Say where the columns of a matrix, or of dicts, are taken as they are and should not be; return whether."""
+        if not self._takes_numbers(X):
+            return False
+        table = learner.space.table
+        scaled = table is not None and table.scaling is not None
+        return warn_of_columns(X, getattr(self, "feature_names_in_", None), scaled)
+
+    def _warn_of_first(self, learner: Any, X: Any, first: bool) -> None:
+        """Say the same of the first examples of `partial_fit`; if they are few, look at the next ones, too."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if first and (self._warn_of_columns(learner, X) or n >= ENOUGH):
+            return
+        if first or "_first" in self.__dict__:
+            self._look_at(learner, X, first)
+
+    def _takes_numbers(self, X: Any) -> bool:
+        """Whether numbers of examples are taken as they are."""
         tags = self.__sklearn_tags__().input_tags  # type: ignore[attr-defined]
         if self._is_read(X) or tags.pairwise:
+            return False
+        return bool(tags.sparse) or not is_dicts(X)  # objects, of which a kernel knows more
+
+    def _look_at(self, learner: Any, X: Any, first: bool = False) -> None:
+        """Look at the first examples that come bit by bit, and warn once if their columns are unscaled."""
+        if first and self._takes_numbers(X):
+            self._first = FirstExamples(learner)
+        watch = self.__dict__.get("_first")
+        if watch is None:
             return
-        if is_dicts(X) and not tags.sparse:  # objects, of which a kernel knows more
-            return
-        table = learner.space.table
-        warn_of_columns(X, getattr(self, "feature_names_in_", None), table is not None and table.scaling is not None)
+        if watch.learner is not learner or watch.look(X, getattr(self, "feature_names_in_", None)):
+            self.__dict__.pop("_first", None)
 
     def new_learner(self) -> Learner:
         """Make an untrained learner with these parameters; raise if they are not possible."""
@@ -251,6 +275,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         state.pop("_lock", None)  # copies have their own
+        state.pop("_first", None)
         if "_history" in state:
             with state["learner_"].lock.exclusive():
                 state["_history"] = copy.deepcopy(state["_history"])

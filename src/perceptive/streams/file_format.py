@@ -25,7 +25,7 @@ ALIASES = {
 NAMED_FEATURES = ("csv", "arrow", "json")  # whose features have the same names
 FEATURES = ("any", "categorical")  # kinds of columns that become features with names
 LABELS = ("typed", "numbers", "words")  # how labels are read that may be numbers
-PASSING = ("known", "numerals", "learned")  # how a model reads files of today, which it need not remember
+PASSING = ("known", "numerals", "learned", "columns")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
 NO_KEY = "\0"  # the label of what has none
 INDEX = ("", "Unnamed: 0", "__index_level_0__")  # columns of row names, as R, pandas and Parquet of pandas have them
@@ -104,6 +104,9 @@ class FileFormat:
         json, arrow: whether strings are read as in csv files, where "37" is a number, except in columns of words.
     learned : bool
         csv, json, arrow: whether a model has learned with it; columns that it names may then be missing.
+    columns : mapping or None
+        csv, json, arrow, vw: the columns of features by name, if they are not hashed. Others have the last of 2^bits
+        columns; if n_features is given, they are left out.
 
     Examples
     --------
@@ -136,6 +139,7 @@ class FileFormat:
     known: tuple[str, ...] | None = None
     numerals: bool = False
     learned: bool = field(default=False, compare=False)
+    columns: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.name in ("conll", "conllu"):
@@ -186,7 +190,7 @@ class FileFormat:
     @property
     def width(self) -> int | None:
         """The columns, if they are known before the data."""
-        return self.n_features if self.bits is None else 1 << self.bits
+        return self.n_features if self.bits is None or self.columns is not None else 1 << self.bits
 
     @property
     def has_text(self) -> bool:
@@ -344,7 +348,9 @@ class FileFormat:
         pairs = [(a, b) for a, _, b in (pair.partition(":") for pair in self.interactions if pair != "all")]
         kernel, products = (self.bits, self.hash_seed, True, remember), ("all" in self.interactions, pairs)
         values = self.missing == "indicator", bool(self.apart), self.words is not None
-        return _core.FeatureOptions(*kernel, *products, self._factors(), *values)
+        named = None if self.columns is None else list(self.columns.items())
+        others = (1 << self.bits) - 1 if self.n_features is None else -1
+        return _core.FeatureOptions(*kernel, *products, self._factors(), *values, named, others)
 
     def _factors(self) -> list[tuple[str, float, float]]:
         return [] if self.scaling is None else self.scaling.factors

@@ -19,6 +19,7 @@ from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.blocks import peek, repeatable
 from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
+from perceptive.streams.file_format import NO_KEY
 from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
 from perceptive.streams.parsing import Log
@@ -60,7 +61,8 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
     columns, again = log.columns, list(filter(repeatable, files))
     if format.name == "json" and examples == 0:
         columns = [name for path in again for name in names_in(path, format) or ()]
-    asked = {"label": format.label if examples == 0 else None, "weight": format.weight}
+    label = format.label if examples == 0 and format.label != NO_KEY else None
+    asked = {"label": label, "weight": format.weight}
     for what, name in asked.items():
         if not columns or name is None or name in columns:
             continue

@@ -50,12 +50,26 @@ def row(
     all_pairs: bool = False,
     single: bool = False,
     at: int = 0,
+    named: Mapping[bytes, int] | None = None,
+    others: int = -1,
 ) -> tuple[tuple[int, float], ...]:
-    """φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j, added up in the order of the features, their products last."""
+    """φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j, added up in the order of the features, their products last.
+
+    With ``named`` names are not hashed: each has its column, all others count in that of the others, if there is one.
+
+    Examples
+    --------
+    >>> row([(b"a", 2.0, b""), (b"b", 5.0, b""), (b"c", 0.5, b"")], named={b"a": 1}, others=3)
+    ((1, 2.0), (3, 2.0))
+    """
     found: dict[int, float] = {}
     products = interactions(features, pairs, all_pairs)
-    for name, value in [*((name, x) for name, x, _ in features), *products]:
-        if isinstance(name, bytes):
+    for name, value in [*((name, x) for name, x, _ in features if x != 0), *products]:
+        if isinstance(name, bytes) and named is not None:
+            if name not in named and others < 0:
+                continue
+            name, value = (named[name], value) if name in named else (others, 1.0)
+        elif isinstance(name, bytes):
             h = murmur3(name, seed)
             name, value = h % 2**bits, -value if signed and h >> 31 else value
         found[name] = found.get(name, 0.0) + value

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from perceptive.data.dataset import Dataset
     from perceptive.learners.learner import Learner
     from perceptive.parameters import TrainingParameters
+    from perceptive.streams.file_format import FileFormat
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
     from perceptive.training.mixing import Player
@@ -68,6 +69,7 @@ class Opened(NamedTuple):
     files: Sequence[str]
     log: Log
     parts: Iterator[tuple[int, Any]]  # how many examples a part has, and what is made of it
+    format: FileFormat | None = None  # of rows
 
 
 class Evaluation(NamedTuple):

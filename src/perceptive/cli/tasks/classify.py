@@ -21,6 +21,7 @@ from perceptive.cli.tasks.rows import (
     OfRows,
     count,
     known_rows,
+    labels_told,
     note_strange,
     open_stream,
     refuse_changes,
@@ -150,7 +151,8 @@ class Classify(OfRows):
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, macro F1, log loss; and precision, recall and F1 of each class."""
-        confusion, index = Confusion(list(learner.classes)), learner.index
+        confusion, n = Confusion(list(learner.classes)), len(learner.classes)
+        index = learner.index | {str(one): i for one, i in learner.index.items() if isinstance(one, bool)}
         to_proba = probabilities_of(learner, options.hypothesis)
         unanswered, positive, margins = 0, [], []
         log_loss, strange = LogLoss(), dict[Any, None]()
@@ -158,9 +160,9 @@ class Classify(OfRows):
         def decide(labels: list[Any], which: NDArray[Any], scores: Any, gaps: Any) -> Any:
             two = scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(learner.classes) == 2 else None
             known, loss = which != UNLABELLED, LogLoss()
-            truth = np.array([*(index.get(one, len(index)) for one in labels), 0], np.int64)[which]
+            truth = np.array([*(index.get(one, n) for one in labels), 0], np.int64)[which]
             if to_proba is not None:
-                met = known & (truth < len(index))
+                met = known & (truth < n)
                 loss.add(truth[met], to_proba(scores)[met])
             return labels, known, truth, learner.decide(scores), scores if scores.ndim == 1 else two, loss
 
@@ -168,7 +170,7 @@ class Classify(OfRows):
         for labels, known, truth, predicted, margin, loss in watched(opened, not options.json):
             new = [one for one in labels if one not in index]
             strange |= dict.fromkeys(new)
-            if new and len(confusion.labels) == len(index):
+            if new and len(confusion.labels) == n:
                 confusion.widen(NEVER_MET)
             unanswered += int(np.count_nonzero(~known))
             confusion.add(truth[known], predicted[known])
@@ -179,11 +181,11 @@ class Classify(OfRows):
         if confusion.total == 0:
             from perceptive.training.blocks import check_answers
 
-            if learner.space.format is not None:
-                check_answers(learner.space.format, opened.files, opened.log, 0, goes_on=True)
+            if opened.format is not None:
+                check_answers(opened.format, opened.files, opened.log, 0, goes_on=True)
             raise ValueError(NO_EXAMPLES)
-        if confusion.there[: len(index)].sum() == 0:
-            note_strange(opened.log, strange, index)
+        if confusion.there[:n].sum() == 0:
+            note_strange(opened.log, strange, learner.index)
         area = auc(np.concatenate(positive), np.concatenate(margins)) if margins else math.nan
         metrics = {"accuracy": confusion.accuracy, "macro_f1": confusion.macro_f1}
         metrics |= {"auc": area, "log_loss": log_loss.mean}
@@ -212,23 +214,23 @@ class Classify(OfRows):
 
 def labels_given(options: argparse.Namespace, stream: Stream | None) -> tuple[list[Any] | None, dict[str, Any]]:
     """The classes that were announced, and the reference class, as the files have labels; objects come as JSON."""
-    words = labels_are_words(stream)
+    words = labels_are_words(options, stream)
     classes = None if options.classes is None else [label_of_word(one, words) for one in options.classes]
     return classes, {} if options.reference is None else {"reference": label_of_word(options.reference, words)}
 
 
 def weights_given(options: argparse.Namespace, stream: Stream | None) -> Any:
     """The weights of classes, as the files have labels; objects come as JSON."""
-    asked, words = options.class_weight, labels_are_words(stream)
+    asked, words = options.class_weight, labels_are_words(options, stream)
     return {label_of_word(k, words): v for k, v in asked.items()} if isinstance(asked, dict) else asked
 
 
-def labels_are_words(stream: Stream | None) -> bool:
+def labels_are_words(options: argparse.Namespace, stream: Stream | None) -> bool:
     """Whether labels that read as numbers are words; objects come as JSON."""
-    format = None if stream is None else stream.format
-    return format is not None and (
-        format.name == "text" or (format.name in NAMED_FEATURES and format.labels == "words")
-    )
+    if stream is None:
+        return labels_told(options) == "words"
+    format = stream.format
+    return format.name == "text" or (format.name in NAMED_FEATURES and format.labels == "words")
 
 
 def classes_asked(classes: Iterable[Any], options: argparse.Namespace) -> list[Any]:
@@ -276,7 +278,7 @@ def scored_rows(
             latest = file
             yield from found
 
-    return Opened(stream.files, stream.log, parts())
+    return Opened(stream.files, stream.log, parts(), stream.format)
 
 
 def all_new(examples: Examples, width: int) -> bool:

@@ -43,6 +43,7 @@ from perceptive.parameters import KernelParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.blocks import shown
 from perceptive.streams.examples import UNLABELLED, join
+from perceptive.streams.file_format import FileFormat
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import check_answers
 from perceptive.training.class_weights import class_weighted
@@ -133,7 +134,7 @@ class KernelClassify(OfKernel, Classify):
         if learner.kernel.vectors:
             stream = stream_for(learner, options)
             return explained(stream, (tell(examples.narrow(width).X(width)) for examples in stream.blocks()))
-        objects = Objects(options, labelled=False)
+        objects = Objects(options, learner)
         return explained(objects, (objects.sound(part, tell)[1] or [] for part in _parts(iter(objects))))
 
     def scored(self, learner: Any, options: argparse.Namespace, then: Then) -> Opened:
@@ -146,7 +147,7 @@ class KernelClassify(OfKernel, Classify):
 
             how = score, then, lambda examples, _: all_new(examples, width)
             return scored_rows(stream_for(learner, options), len(learner.classes), *how)
-        found = Objects(options, labelled=False)
+        found = Objects(options, learner)
 
         def parts() -> Iterator[tuple[int, Any]]:
             for part in _parts(found.lines()):
@@ -249,8 +250,12 @@ def _objects(
     options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
 ) -> tuple[Kernel, Labelled]:
     """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
-    objects = Objects(options, labelled=True)
-    lines = list(objects)
+    objects = Objects(options, learner)
+    met = list(objects)
+    lines = [one for one in met if one.value.label is not None]
+    if met and not lines:
+        check_answers(FileFormat(name="json"), objects.files, objects.log, 0, goes_on=True)
+        raise ValueError(NO_EXAMPLES)
     kernel = with_numbers(kernel, lines) if new else kernel
     found, _ = objects.sound(lines, lambda X: try_objects(kernel, learner, dtype, X))
     if not found:
@@ -258,4 +263,4 @@ def _objects(
         raise ValueError("there are no examples; kernels of strings and trees take JSON lines")
     numbers = np.array([one.file for one in found], np.int64)
     X, y = [one.x for one in found], [one.label for one in found]
-    return kernel, Labelled(X, y, None, numbers, 0, objects.files, objects.log)
+    return kernel, Labelled(X, y, None, numbers, len(met) - len(lines), objects.files, objects.log)

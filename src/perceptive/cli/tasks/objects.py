@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptive.cli.tasks.rows import labels_told
 from perceptive.errors import ExampleError, UsageError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
 from perceptive.kernels.vectors import VectorKernel
 from perceptive.kernels.views import On
 from perceptive.streams.blocks import expand, shown
+from perceptive.streams.file_format import FileFormat
 from perceptive.streams.guessing import by_name
 from perceptive.streams.json_lines import Line, read_json_lines, sound
+from perceptive.streams.label_reading import reading_for
 from perceptive.streams.parsing import Log
 from perceptive.streams.values import is_missing
 
 LABEL = "label"
 JSON_ONLY = "kernels of strings, trees and parts take JSON lines, not {}"
 CONVERT = ", as pandas.read_csv(path).to_json(out, orient='records', lines=True) does"
+
+
+LabelReader = Callable[[Any], tuple[Any, list[tuple[str, str]]]]  # of a label, and what is odd about it
 
 
 class Found(NamedTuple):
@@ -48,11 +55,11 @@ def object_files(options: argparse.Namespace) -> list[str]:
 
 
 class Objects:
-    """The objects of files; where they are to be ``labelled``, one without a label is broken."""
+    """The objects of files, with labels as a learner reads them, or as a new one does."""
 
-    def __init__(self, options: argparse.Namespace, labelled: bool) -> None:
+    def __init__(self, options: argparse.Namespace, learner: Any) -> None:
         self.files, self.log = object_files(options), Log()
-        self.skip, self.labelled = options.on_error == "skip", labelled
+        self.skip, self.label_of = options.on_error == "skip", _label_reader(options, learner)
 
     def __iter__(self) -> Iterator[Line]:
         return filter(None, self.lines())
@@ -78,14 +85,34 @@ class Objects:
     def _read(self, file: int, found: Any, place: str) -> Found:
         if not isinstance(found, dict):
             raise ValueError(f'this is not a JSON object; write {{"text": …, "{LABEL}": …}}')
-        if LABEL not in found and self.labelled:
-            raise ValueError(f"an object without {LABEL!r}: {str(found)[:60]}")
-        label = found.pop(LABEL, None)
-        if label is None and not self.labelled:
+        given = found.pop(LABEL, None)
+        if is_missing(given):
             return Found(found, None, file)
-        if not isinstance(label, str | int | float) or is_missing(label):
-            raise ValueError(f"{str(label)[:60]} cannot be a label; give a string, a number, true or false")
+        if not isinstance(given, str | int | float):
+            raise ValueError(f"{str(given)[:60]} cannot be a label; give a string, a number, true or false")
+        label, odd = self.label_of(given)
+        for kind, said in odd:
+            self.log.note_odd(kind, 1, f"{place}: {said}")
         return Found(found, label, file)
+
+
+def _label_reader(options: argparse.Namespace, learner: Any) -> LabelReader:
+    """What reads labels: as tables do, unless that would change classes of the learner, as in models from before."""
+    reading = labels_told(options) if learner is None else reading_for(learner.classes)
+    parser = FileFormat(name="json", labels=reading, bits=1).parser()
+
+    def read(label: Any) -> tuple[Any, list[tuple[str, str]]]:
+        labels, *_, odd, _, _, _, complaints, _ = parser.parse(json.dumps({LABEL: label}).encode(), True, False)
+        for _, _, _, said in complaints:
+            raise ValueError(said)
+        return labels[0] if labels else None, [(kind, said) for kind, _, (*_, said) in odd]
+
+    classes = () if learner is None else learner.classes
+    return read if all(_same(one, read(one)[0]) for one in classes) else lambda label: (label, [])
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def try_objects(kernel: Kernel, learner: Any, dtype: str, X: list[Any]) -> None:

@@ -15,6 +15,7 @@ from perceptive.cli import groups as g
 from perceptive.cli.console import tell_log
 from perceptive.cli.options import given, option_of
 from perceptive.cli.tasks import of_learner
+from perceptive.cli.tasks.from_memory import check_keys, format_of_memory
 from perceptive.errors import UsageError
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.blocks import STDIN, comes_live, expand, shown
@@ -40,11 +41,6 @@ class OfRows:
     def check(self, learner: Any, path: str) -> None:
         if not learner.vectors:
             raise ValueError(NOTHING.format(path))
-        if learner.space.vocabulary is not None:
-            raise ValueError(
-                f"{path}: was trained on dicts or a data frame in Python, and cannot read files; use it from "
-                "Python, or train from files (perceptive train, or fit_stream)"
-            )
         learner.finish()
 
 
@@ -64,9 +60,11 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     if learner is None:
         check_text(options)
         how = {"format": "text" if options.text else options.format, "dtype": options.dtype or parameters.dtype}  # type: ignore[attr-defined]
-        how |= {**_format_options(options), "lists": options.task == "rank", "labels": _labels_told(options)}
+        how |= {**_format_options(options), "lists": options.task == "rank", "labels": labels_told(options)}
     else:
         format = format_of(learner, options, fixed=True)
+        if format.columns is not None:
+            raise UsageError(f"{options.model}: was trained on dicts or a data frame in Python; go on by partial_fit")
         how = {"format": format, "idf": learner.space.idf, "dtype": learner.parameters.dtype}
     if options.cluster:
         refuse_standard_input(options.data)  # before it is looked at
@@ -77,7 +75,7 @@ def open_stream(options: argparse.Namespace, learner: Any, parameters: type) -> 
     return stream
 
 
-def _labels_told(options: argparse.Namespace) -> str:
+def labels_told(options: argparse.Namespace) -> str:
     """How labels are read, by those that options name."""
     weights = getattr(options, "class_weight", None)
     weighted = weights if isinstance(weights, dict) else ()
@@ -112,10 +110,12 @@ def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
     """The files of a command that uses a model; ``names`` is whether the log takes those of hashed features."""
+    format = _with_columns(learner, format_of(learner, options, fixed), expand(options.data))
+    read = "float32" if format.columns is None else "float64"  # as files, and as frames
     stream = streams.open(
         options.data,
-        format=_with_columns(learner, format_of(learner, options, fixed), expand(options.data)),
-        dtype=learner.parameters.dtype if of_learner(learner).kernel else "float32",
+        format=format,
+        dtype=learner.parameters.dtype if of_learner(learner).kernel else read,
         threads=options.threads,
         on_error=options.on_error,
         remember_names=names,
@@ -127,7 +127,7 @@ def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, n
 
 def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFormat:
     """How tables are read that may lack columns; raises where they have none that the model knows, and says which."""
-    if format.name not in NAMED_FEATURES or learner.space.format is None:
+    if format.name not in NAMED_FEATURES:
         return format
     format = replace(format, known=learner.space.learned)
     for path in files:
@@ -141,7 +141,8 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
         if lost:
             some = ", ".join(name or "''" for name in lost[:MOST_NAMES]) + (", …" if len(lost) > MOST_NAMES else "")
             print(f"warning: {shown(path)} lacks columns that the model has learned from: {some}", file=sys.stderr)
-        if learner.space.format.name == "text" and columns and format.text_column not in columns:
+        learned = learner.space.format
+        if learned is not None and learned.name == "text" and columns and format.text_column not in columns:
             raise ValueError(
                 f"{shown(path)}: the model has learned from texts; call the column or key of the text 'text'"
             )
@@ -151,37 +152,23 @@ def _with_columns(learner: Any, format: FileFormat, files: list[str]) -> FileFor
 def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFormat:
     """How a model reads files: what their names and first bytes say stands above what it remembers.
 
-    One that learned from arrays reads svmlight: with ``fixed`` no more columns than it has, else those beyond are left
-    out later.
+    If it learned in Python, `format_of_memory` says how, and what ``fixed`` means.
     """
     known: FileFormat | None = learner.space.format
     told = options.format or _told(expand(options.data), known)
     quote = getattr(options, "quote", None)
     written = {} if quote is None else {"quote": quote}  # how files are written is no matter of the model
     if known is None:
-        bits = None if learner.space.hasher is None else learner.space.hasher.bits
-        if bits is None and told not in (None, "svmlight", "libsvm"):
-            raise UsageError(f"the model was trained on numbered columns, which {told} files lack; give svmlight")
-        if bits is not None and told is None:
-            raise UsageError("the model was trained on dicts in Python; name the format of the files with --format")
-        how: dict[str, Any] = {"bits": bits, "n_features": learner.n_features if fixed else None, **written}
-        how["labels"] = reading_for(getattr(learner, "classes", ()))
-        table = learner.space.table
-        if table is None:  # in dicts that are no rows of a table, True is 1
-            return FileFormat(name=told or "svmlight", words=None, **how)
-        how |= {"words": table.words, "ignore": table.ignore, "numerals": True, "scaling": table.scaling}
-        return FileFormat(name=told or "svmlight", scale=None if table.scaling is None else "standard", **how)
+        lists = of_learner(learner).name == "rank"
+        return format_of_memory(learner, told, fixed, lists=lists, **written)
     try:
         format = replace(known if told is None else known.read_as(told), **written)
     except ValueError as error:
         raise (UsageError if options.format else ValueError)(str(error)) from None
     if format.labels is not None or format.name != known.name:  # those from before read their own files as they did
         format = replace(format, labels=reading_for(getattr(learner, "classes", ())))
-    if format.name == "json" != known.name and {format.weight or "weight", "features"} & {*learner.space.header}:
-        raise ValueError(
-            "the model has learned from columns 'weight' or 'features', which mean something else in JSON lines; give "
-            "csv or arrow files"
-        )
+    if format.name == "json" != known.name:
+        check_keys(learner.space.header, format.weight or "weight")
     return replace(format, labelled=False) if getattr(options, "unlabelled", False) else format
 
 

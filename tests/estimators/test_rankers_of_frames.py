@@ -1,0 +1,54 @@
+"""Rankers take a list of data frames, one for each list of candidates, as they take one frame with queries."""
+
+import numpy as np
+import pytest
+
+from perceptive import KernelRanker, LinearRanker, load, save
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+N = 40
+RNG = np.random.default_rng(5)
+NUMBERS = pd.DataFrame({"size": RNG.normal(size=N), "red": RNG.integers(0, 2, N), "other": RNG.normal(size=N)})
+WORDS = NUMBERS.assign(colour=RNG.choice(["red", "blue"], N), mass=RNG.normal(5000, 200, N))
+GRADES, QUERIES = (NUMBERS["size"] > 0).astype(int).to_numpy(), np.repeat(np.arange(N // 4), 4)
+RANKERS = [LinearRanker(), LinearRanker(bits=12), KernelRanker(kernel="gaussian(gamma=0.5)")]
+MADE = {"pandas": lambda frame: frame, "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False)}
+
+
+def parts(rows, made):
+    return [made(rows.iloc[i : i + 4]) for i in range(0, N, 4)]
+
+
+def kinds():
+    made = dict(MADE)
+    try:
+        import polars
+    except ImportError:
+        return made
+    return made | {"polars": polars.from_pandas}
+
+
+@pytest.mark.parametrize("made", kinds().values(), ids=kinds())
+@pytest.mark.parametrize("frame", [NUMBERS, WORDS], ids=["numbers", "words"])
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_a_list_of_frames_is_a_frame_with_queries(ranker, frame, made, tmp_path):
+    lists, answers = parts(frame, made), [GRADES[i : i + 4].tolist() for i in range(0, N, 4)]
+    expected = ranker.fit(made(frame), GRADES, qid=QUERIES).decision_function(made(frame), QUERIES)
+    ranker.fit(lists, answers)
+    assert ranker.feature_names_in_.tolist() == list(frame.columns)
+    save(ranker, tmp_path / "m")
+    turned = parts(frame[frame.columns[::-1]].assign(more=1.0), made)
+    for one in (ranker, load(tmp_path / "m")):
+        for X in (lists, turned):
+            assert np.concatenate(one.decision_function(X)) == pytest.approx(expected, rel=1e-6)
+        assert [one.find_best(x) for x in turned] == one.predict(lists).tolist()
+        assert [one.rank(x)[0][0] for x in turned] == one.predict(lists).tolist()
+    again = ranker.partial_fit(turned, answers)
+    assert again.score(lists, answers) == again.score(made(frame), GRADES, QUERIES)
+
+
+def test_frames_that_do_not_fit_together_are_refused():
+    with pytest.raises(ValueError, match="do not fit together"):
+        LinearRanker().fit([pa.table({"a": [1, 2]}), pa.table({"a": ["x", "y"]})], [0, 1])
