@@ -250,7 +250,7 @@ class FileFormat:
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
-            weight = self.weight or "weight"
+            weight = self.weight or ("weight" if "weight" not in self.ignore else NO_KEY)
             read = features, self._texts(idf), *keys, only_text, weight, self.known
             words = (*self.categorical, *(self.words or ()))
             return _core.JsonLines(*read, self.numerals, words, self.labels or "before", self.ignore)
