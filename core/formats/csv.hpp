@@ -99,16 +99,28 @@ inline std::string_view csv_value(const CsvField& field, std::string& unquoted) 
     return unquoted;
 }
 
-// Throws where the quotes of a field that begins at p are not as they should be.
-inline void csv_check(const char* p, const CsvField& field, CsvDialect dialect) {
-    static const std::string NOTHING = "; where quotes mean nothing, give --quote none (Python: quote=None)";
+// What else may be wrong with quotes: they mean nothing, or another mark separates what looks like a single column.
+inline std::string csv_quote_cure(std::string_view only_column = {}) {
+    const std::size_t at = only_column.find_first_of("|;:");
+    if (at == std::string_view::npos) return "; where quotes mean nothing, give --quote none (Python: quote=None)";
+    const std::string mark = std::string("'") + only_column[at] + "'";
+    return "; if " + mark + " separates the columns, give --delimiter " + mark + " (Python: delimiter=" + mark + ")";
+}
+
+// Throws if the quotes of a field that begins at p are not as they should be.
+inline void csv_check(const char* p, const CsvField& field, CsvDialect dialect, const std::string& cure) {
     if (!dialect.quotes) return;
-    if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it" + NOTHING);
+    if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it" + cure);
     const char* const after = field.quoted ? field.end + 1 : std::find(field.begin, field.end, '"');
     if (after == field.stop) return;
-    if (field.quoted)
-        refuse(after, "there is more after the closing quote; double the quotes within a value" + NOTHING);
-    refuse(after, "there is a quote within a value; put the value in quotes, and double those within" + NOTHING);
+    if (field.quoted) refuse(after, "there is more after the closing quote; double the quotes within a value" + cure);
+    refuse(after, "there is a quote within a value; put the value in quotes, and double those within" + cure);
+}
+
+// How many bytes the byte order mark of UTF-8 takes at the start of a text.
+inline std::size_t mark_size(std::string_view text) {
+    static constexpr std::string_view MARK = "\xEF\xBB\xBF";
+    return text.substr(0, MARK.size()) == MARK ? MARK.size() : 0;
 }
 
 struct CsvHeader {
@@ -118,9 +130,7 @@ struct CsvHeader {
 
 // The names in the first record of a file. Throws BadLine.
 inline CsvHeader csv_header(std::string_view text, CsvDialect dialect) {
-    static constexpr std::string_view MARK = "\xEF\xBB\xBF";  // of UTF-8
-    const char *p = text.data(), *end = p + text.size();
-    if (text.substr(0, MARK.size()) == MARK) p += MARK.size();
+    const char *p = text.data() + mark_size(text), *end = text.data() + text.size();
     CsvHeader header;
     const char* const newline = csv_record_end(p, end, dialect);
     header.size = static_cast<std::size_t>((newline ? newline + 1 : end) - text.data());
@@ -128,10 +138,11 @@ inline CsvHeader csv_header(std::string_view text, CsvDialect dialect) {
     if (end > p && end[-1] == '\r') --end;
     if (skip_blanks(p, end) == end) refuse(p, "the first line is empty; it must name the columns");
     std::string unquoted;
+    const std::string cure = csv_quote_cure();
     std::unordered_set<std::string> met;
     while (true) {
         const CsvField field = csv_field(p, end, dialect);
-        csv_check(p, field, dialect);
+        csv_check(p, field, dialect, cure);
         const std::string_view name = csv_value(field, unquoted);
         require_short(name, p);
         require_utf8(name, p, "the name of a column");
@@ -148,7 +159,7 @@ inline char csv_delimiter(std::string_view text, bool whole, bool quotes = true)
     std::size_t most = 0;
     char found = '\0';
     for (const char delimiter : {',', '\t', ';'}) {
-        const char *p = text.data(), *end = p + text.size();
+        const char *p = text.data() + mark_size(text), *end = text.data() + text.size();
         const CsvDialect dialect{delimiter, quotes};
         const char* const newline = csv_record_end(p, end, dialect);
         if (!newline && !whole) continue;
@@ -168,7 +179,10 @@ class CsvParser : public FeatureParser<V> {
     static constexpr bool many_lines = true, tells_broken_utf8 = true;
     using FeatureParser<V>::examples, FeatureParser<V>::features;
 
-    CsvParser(std::string_view, const CsvOptions& options) : FeatureParser<V>(options.features), options_(options) {
+    CsvParser(std::string_view, const CsvOptions& options)
+        : FeatureParser<V>(options.features),
+          options_(options),
+          cure_(csv_quote_cure(options.columns.size() == 1 ? options.columns[0].first : "")) {
         if (options.text) text_.emplace(options.text->options, options.text->idf);
         for (const auto& [name, kind] : options.columns) {
             scales_.push_back(features.scale_of(name));
@@ -187,7 +201,7 @@ class CsvParser : public FeatureParser<V> {
         std::size_t i = 0;
         for (;; ++i) {
             const CsvField field = csv_field(p, end, options_.dialect);
-            csv_check(p, field, options_.dialect);
+            csv_check(p, field, options_.dialect, cure_);
             if (field.quoted) note_span(p, field);
             if (i < options_.columns.size()) cell(i, p, csv_value(field, unquoted_));
             if (field.stop == end) break;
@@ -250,6 +264,7 @@ class CsvParser : public FeatureParser<V> {
     }
 
     const CsvOptions& options_;
+    const std::string cure_;  // of broken quotes
     std::optional<TextFeatures> text_;
     std::optional<LabelTable::Value> label_;
     std::string unquoted_;

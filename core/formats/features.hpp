@@ -75,6 +75,7 @@ class FeatureRow {
         row_.clear();
         text_.clear();
         named_.clear();
+        if (measures) measures->forget();
     }
 
     // `padded`: 4 bytes past the name may be read, which is faster.
@@ -145,7 +146,13 @@ class FeatureRow {
         });
         examples.indices.advance(stored);
         examples.data.advance(stored);
+        keep();
         clear();
+    }
+
+    // The line is sound: what was measured in it counts.
+    void keep() {
+        if (measures) measures->keep();
     }
 
   private:

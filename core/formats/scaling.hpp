@@ -84,25 +84,26 @@ struct WordCount {
     i64 n = 0;
     std::vector<std::string> first;
 
+    // Whether such a word only counts.
+    bool knows(std::string_view word) const {
+        return first.size() == MOST || std::find(first.begin(), first.end(), word.substr(0, LONGEST)) != first.end();
+    }
+
     void add(std::string_view word) {
         ++n;
-        if (first.size() < MOST) meet(std::string(word.substr(0, LONGEST)));
+        if (!knows(word)) first.emplace_back(word.substr(0, LONGEST));
     }
 
     void merge(const WordCount& other) {
         n += other.n;
         for (const std::string& word : other.first)
-            if (first.size() < MOST) meet(word);
-    }
-
-  private:
-    void meet(std::string word) {
-        if (std::find(first.begin(), first.end(), word) == first.end()) first.push_back(std::move(word));
+            if (!knows(word)) first.push_back(word);
     }
 };
 
 // The numbers of columns, of which there are so many at most: others are left as they are, as are those whose name is
-// not UTF-8. Codes are columns in which a string reads as a number; words are those that do not.
+// not UTF-8. Codes are columns in which a string reads as a number; words are those that do not. What a line adds is
+// held back until it turns out to be sound (keep) or broken (forget).
 class Measures {
   public:
     static constexpr std::size_t MOST = std::size_t{1} << 16;
@@ -112,21 +113,46 @@ class Measures {
     std::set<std::string> codes;
 
     void add(std::string_view name, double x) {
-        if (!std::isfinite(x)) return;  // its line is broken
-        if (Measure* const known = of(columns, name)) known->add(x);
+        if (Measure* const known = columns.find(name))
+            numbers_.emplace_back(known, x);
+        else if (columns.size() < MOST)
+            new_numbers_.emplace_back(name, x);
     }
 
     void add_word(std::string_view name, std::string_view word) {
-        if (WordCount* const known = of(words, name)) known->add(word);
+        WordCount* const known = words.find(name);
+        if (known && known->knows(word))
+            counts_.push_back(known);
+        else if (known || words.size() < MOST)
+            new_words_.emplace_back(name, word.substr(0, WordCount::LONGEST));
     }
 
     void add_code(const std::string& name) {
-        if (codes.size() < MOST && is_utf8(name)) codes.insert(name);
+        if (!codes.count(name)) new_codes_.push_back(name);
+    }
+
+    void keep() {
+        for (const auto& [column, x] : numbers_) column->add(x);
+        for (const auto& [name, x] : new_numbers_)
+            if (Measure* const column = of(columns, name)) column->add(x);
+        for (WordCount* const column : counts_) ++column->n;
+        for (const auto& [name, word] : new_words_)
+            if (WordCount* const column = of(words, name)) column->add(word);
+        for (const std::string& name : new_codes_) meet_code(name);
+        forget();
+    }
+
+    void forget() {
+        numbers_.clear();
+        new_numbers_.clear();
+        counts_.clear();
+        new_words_.clear();
+        new_codes_.clear();
     }
 
     void merge(const Measures& other) {
         rows += other.rows;
-        for (const std::string& name : other.codes) add_code(name);
+        for (const std::string& name : other.codes) meet_code(name);
         for (const std::string& name : other.columns.names())
             if (Measure* const known = of(columns, name)) known->merge(*other.columns.find(name));
         for (const std::string& name : other.words.names())
@@ -134,12 +160,23 @@ class Measures {
     }
 
   private:
+    void meet_code(const std::string& name) {
+        if (codes.size() < MOST && is_utf8(name)) codes.insert(name);
+    }
+
     template <class T>
     static T* of(ByName<T>& columns, std::string_view name) {
         T* const known = columns.find(name);
         if (known || columns.size() == MOST || !is_utf8(name)) return known;
         return &columns.add(name);
     }
+
+    // What is held back: of columns and words that are known, and of new ones.
+    std::vector<std::pair<Measure*, double>> numbers_;
+    std::vector<std::pair<std::string, double>> new_numbers_;
+    std::vector<WordCount*> counts_;
+    std::vector<std::pair<std::string, std::string>> new_words_;
+    std::vector<std::string> new_codes_;
 };
 
 }  // namespace perceptive

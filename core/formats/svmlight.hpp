@@ -146,6 +146,7 @@ class SvmlightParser : public FeatureParser<V> {
                     value[k] = finite(static_cast<V>(features.number(name_of(index[k]), value[k])), end);
             examples.indices.advance(stored);
             examples.data.advance(stored);
+            features.keep();
         }
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,7 +178,7 @@ def explain_rows(
     assert rows is not None  # indices rise
     rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
     which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.decisions_of(rows, hypothesis))
-    weights = {k: _weights(learner, k, hypothesis) for k in set(which)}
+    weights, name = {k: _weights(learner, k, hypothesis) for k in set(which)}, cache(name)
     told = []
     for i, k in enumerate(which):
         entries = slice(X.indptr[i], X.indptr[i + 1])
@@ -185,11 +186,14 @@ def explain_rows(
         if learner.parameters.normalize:
             x = x / (float(np.linalg.norm(x)) or 1.0)
         w, bias = weights[k]
-        named = [name(column) for column in columns.tolist()]
-        signs = np.array([sign for _, sign in named])
-        values = zip(named, columns.tolist(), x * signs, w[columns] * signs, x * w[columns], strict=True)
-        parts = [Part(called, j, float(v), float(u), float(c)) for (called, _), j, v, u, c in values if c]
-        told.append(_explained(None if ranks else learner.classes[k], parts, bias, top))
+        found = _telling(columns, x, w[columns], x * w[columns])
+
+        def part(i: int, found: tuple[NDArray[Any], ...] = found) -> Part:
+            column, value, weight, added = (array[i].item() for array in found)
+            called, sign = name(column)
+            return Part(called, column, value * sign, weight * sign, added)
+
+        told.append(_explained(None if ranks else learner.classes[k], found[-1], part, bias, top))
     return told
 
 
@@ -223,12 +227,22 @@ def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
     return total, bias
 
 
-def _explained(label: Any, parts: list[Part], bias: float, top: int | None) -> Explanation:
-    """The largest parts of a score first; all beyond ``top`` are the rest."""
-    parts = sorted(parts, key=lambda part: -abs(part.contribution))
-    score = bias + sum(part.contribution for part in parts)
-    kept = parts if top is None else parts[:top]
-    return Explanation(label, score, bias, kept, sum(part.contribution for part in parts[len(kept) :]))
+def _telling(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the entries of arrays for which the last array, the contributions, is not 0."""
+    there = np.flatnonzero(arrays[-1])
+    return tuple(array[there] for array in arrays)
+
+
+def _explained(
+    label: Any, contributions: Floats, part: Callable[[int], Part], bias: float, top: int | None
+) -> Explanation:
+    """Return the largest parts of a score first; all beyond ``top`` are the rest.
+
+    ``part`` makes the part of a contribution, and is asked for those that are listed.
+    """
+    order = np.argsort(-np.abs(contributions), kind="stable")
+    added, kept = contributions[order].tolist(), order[:top].tolist()
+    return Explanation(label, bias + sum(added), bias, list(map(part, kept)), sum(added[len(kept) :]))
 
 
 class Rows(NamedTuple):
@@ -315,12 +329,13 @@ def explain_supports(
     told = []
     for i, k in enumerate(which):
         alpha = (1 if k else -1) * coefficients[:, 0] if dual.task == "binary" else coefficients[:, k]
-        parts = [
-            Part(f"support {number}", None, float(value), float(a), float(value * a))
-            for number, value, a in zip(np.asarray(dual.ids).tolist(), K[i], alpha, strict=True)
-            if value * a
-        ]
-        told.append(_explained(names[k], parts, 0.0, top))
+        found = _telling(np.asarray(dual.ids), K[i], alpha, K[i] * alpha)
+
+        def part(i: int, found: tuple[NDArray[Any], ...] = found) -> Part:
+            number, *numbers = (array[i].item() for array in found)
+            return Part(f"support {number}", None, *numbers)
+
+        told.append(_explained(names[k], found[-1], part, 0.0, top))
     return told
 
 
@@ -360,7 +375,8 @@ def _explain_sentence(
         if t:
             step = float(steps[t - 1, path[t - 1], path[t]])
             parts.append(Part(f"{STEP} = {learner.labels[path[t - 1]]}", None, 1.0, step, step))
-        told.append(_explained(labels[t], parts, 0.0, top))
+        adds = np.array([part.contribution for part in parts])
+        told.append(_explained(labels[t], adds, parts.__getitem__, 0.0, top))
     return told
 
 

@@ -2,6 +2,9 @@
 
 import json
 
+import pandas as pd
+import pytest
+
 from command_line import perceptive
 from perceptive.games import PerceptronGame
 
@@ -41,3 +44,36 @@ def test_a_game_says_how_it_stands():
     game = PerceptronGame(u=[0, 1], margin=0.5, radius=2)
     game.round([1, 0.5], 1)
     assert repr(game) == "<PerceptronGame: γ = 0.5, R = 2, rounds 1, mistakes 1 of 16 at most>"
+
+
+@pytest.mark.parametrize("tags", [["B-PER", "O"], [1, 0]])
+def test_lines_of_tokens_name_the_tagger(tags, tmp_path):
+    (tmp_path / "d.jsonl").write_text(json.dumps({"id": "3", "tokens": ["Ada", "left"], "ner_tags": tags}) + "\n")
+    done = perceptive("train", "d.jsonl", "-o", "m", cwd=tmp_path, code=1)
+    assert "d.jsonl: lines of tokens with a label for each ('ner_tags') are for taggers; give --task tag" in done.stderr
+    labelled = [{"tokens": ["good", "film"], "tags": ["x", "y"], "label": y} for y in "ab"]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labelled))
+    perceptive("train", "d.jsonl", "-o", "m", "--quiet", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.jsonl", "d.parquet"])
+def test_the_label_and_the_weight_cannot_be_left_out(name, tmp_path):
+    frame = pd.DataFrame({"label": ["a", "b"], "x": [1, 2], "w": [1, 2]})
+    if name == "d.csv":
+        frame.to_csv(tmp_path / name, index=False)
+    elif name == "d.jsonl":
+        frame.to_json(tmp_path / name, orient="records", lines=True)
+    else:
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(tmp_path / name)
+    for how in ([], ["--kernel", "linear"]):
+        done = perceptive("train", name, "--ignore", "label", *how, "-o", "m", cwd=tmp_path, code=2)
+        assert "--ignore: 'label' is the label, which training needs; leave it out of this list" in done.stderr
+    done = perceptive("train", name, "--ignore", "w", "--weight", "w", "-o", "m", cwd=tmp_path, code=2)
+    assert "or name another with --weight" in done.stderr
+
+
+def test_the_weight_of_json_lines_can_be_left_out(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"label": "a", "x": 1, "weight": 0}\n{"label": "b", "x": 2, "weight": 0}\n')
+    assert "all examples have weight 0" in perceptive("train", "d.jsonl", "-o", "m", cwd=tmp_path, code=1).stderr
+    perceptive("train", "d.jsonl", "--ignore", "weight", "-o", "m", cwd=tmp_path)

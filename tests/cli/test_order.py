@@ -9,6 +9,7 @@ import pytest
 
 from command_line import perceptive
 from perceptive import LinearClassifier, streams
+from perceptive.cli.options import amount, duration
 from perceptive.models.registry import load_learner
 from perceptive.streams import blocks
 from perceptive.training.checkpoint import Checkpoint
@@ -181,6 +182,8 @@ def test_memory_is_an_amount(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
     done = perceptive("train", "a.svm", "-o", "m", "--memory", "much", cwd=tmp_path, code=2)
     assert "'much' is not an amount of memory; write 5000, 64k, 32M or 2G" in done.stderr
+    assert [amount(one) for one in ("64", "64B", "1k", "1kB", "1MiB", "2GB")] == [64, 64, 1024, 1024, 2**20, 2**31]
+    assert [duration(one) for one in ("90", "100ms", "1.5m")] == [90.0, 0.1, 90.0]
     done = perceptive("train", "--follow", "a.svm", "-o", "m", "--memory", "1M", cwd=tmp_path, code=None)
     assert done.returncode
     assert "--memory: not with --follow" in done.stderr

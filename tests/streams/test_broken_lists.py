@@ -112,7 +112,7 @@ def test_unknown_keys_are_named(tmp_path):
     path = tmp_path / "keys.jsonl"
     path.write_text('{"candidates": [{"a": 1}], "grade": [1]}\n' * 3)
     _, _, stream = read(path)
-    said = f'{path}:1: "grade": ignored; a list has only candidates, best, grades, qid'
+    said = f'{path}:1: "grade": ignored; a list has only candidates, best, grades, qid, weight'
     assert list(stream.log.remarks.values()) == [said]
 
 

@@ -107,6 +107,12 @@ def test_broken_csv(line, message):
     assert agree(core_csv, csv.parse, text, COLUMNS).startswith("<bytes>:4:" + message)
 
 
+def test_broken_quotes_in_a_table_with_another_delimiter():
+    for line in (b'a|1|"q|w"\n', b'"a"|1|q\n'):
+        said = agree(core_csv, csv.parse, line, [(b"label|x|t", "any")])
+        assert said.endswith("; if '|' separates the columns, give --delimiter '|' (Python: delimiter='|')")
+
+
 def test_csv_cells():
     def row(cell, kind="any"):
         [example] = core_csv(b"%s,x\n" % cell, [(b"a", kind), (b"z", "ignored")])
@@ -131,6 +137,7 @@ def test_csv_headers():
         *",;\t;,"
     ]
     assert _core.csv_delimiter(b"a;b", False) is None
+    assert _core.csv_delimiter(b'\xef\xbb\xbf"a,b,c";d', True) == ";"
     for text, message in [
         (b"\n1\n", "1:1: the first line is empty; it must name the columns"),
         (b"a,b,a\n", "1:5: there are two columns 'a'; rename one"),

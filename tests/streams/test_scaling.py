@@ -106,6 +106,29 @@ def test_columns_beyond_a_limit_stay_as_they_are():
     assert FileFormat(name="vw").parser().measure(b"1 | \xff:2 a:3\n").names == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("how", "header", "sound", "broken"),
+    [
+        ({"name": "csv", "label": "y"}, Header(["y", "a", "w"], ","), ["u,1,red", "u,3,blue"], "u,1e30,green,4"),
+        ({"name": "csv", "label": "y"}, Header(["y", "a", "w"], ","), ["u,1,red", "u,3,blue"], 'u,1e30,5"'),
+        ({"name": "json"}, None, ['{"a": 1, "w": "red"}', '{"a": 3, "w": "blue"}'], '{"a": 1e30, "w": "x", "z": 1'),
+        ({"name": "json"}, None, ['{"a": 1, "w": "red"}', '{"a": 3, "w": "blue"}'], '{"a": 7, "w": "7", "z": "z", }'),
+        ({"name": "vw"}, None, ["1 | a:1", "1 | a:3"], "1 | a:1e30 z:2 b:x"),
+        ({"name": "svmlight"}, None, ["1 1:1", "1 1:3"], "1 1:1e30 2:2 3:x"),
+        ({"name": "svmlight", "bits": 8}, None, ["1 1:1", "1 1:3"], "1 1:1e30 2:2 3:x"),
+    ],
+)
+def test_a_broken_line_is_not_measured(how, header, sound, broken):
+    parser = FileFormat(**how).parser(header=header, measuring=True)
+
+    def found(lines):
+        measures = parser.measure("\n".join(lines).encode())
+        return measures.rows, measures.names, measures.table().tolist(), measures.words, measures.codes
+
+    one, other = sound
+    assert found([broken, one, broken, other, broken]) == found(sound)
+
+
 @pytest.mark.once
 def test_threads_and_formats_make_no_difference(tmp_path):
     columns = {**COLUMNS, "wide": rng.normal(1, 1, N)}

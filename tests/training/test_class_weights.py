@@ -97,9 +97,26 @@ def test_where_all_examples_weigh_nothing_there_is_no_model(how, tmp_path):
     path.write_text("x,w,label\n1,0,a\n2,0,b\n3,0,a\n4,0,b\n")
     assert said in perceptive("train", path, "--weight", "w", "-o", model, *how, code=1).stderr
     assert said in perceptive("train", path, "--class-weight", "a=0,b=0", "-o", model, *how, code=1).stderr
+    (tmp_path / "a.vw").write_text("1 0 |a x\n-1 0 |a y\n1 0 |a z\n")
+    assert said in perceptive("train", tmp_path / "a.vw", "-o", model, *how, code=1).stderr
     assert not model.exists()
     path.write_text("x,w,label\n1,0,a\n2,1,b\n3,0,a\n4,0,b\n")
     perceptive("train", path, "--weight", "w", "-o", model, "--quiet", *how)
+
+
+def test_a_missing_weight_is_one_in_every_table(tmp_path):
+    (tmp_path / "a.csv").write_text("x,w,label\n1,2,a\n2,,b\n3,NA,a\n4,0.5,b\n")
+    lines = ['"x": 1, "w": 2, "label": "a"', '"x": 2, "w": null, "label": "b"', '"x": 3, "label": "a"',
+             '"x": 4, "w": 0.5, "label": "b"']  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("".join(f"{{{line}}}\n" for line in lines))
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    weights = [2.0, None, float("nan"), 0.5]
+    parquet.write_table(pa.table({"x": [1, 2, 3, 4], "w": weights, "label": [*"abab"]}), tmp_path / "a.parquet")
+    for name in ("a.csv", "a.jsonl", "a.parquet"):
+        [examples] = streams.open(tmp_path / name, weight="w").blocks()
+        assert examples.weight.tolist() == [2, 1, 1, 0.5]
 
 
 def test_many_files_are_not_measured_for_each_of_them(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Shards on a Dask cluster of real processes: the bits of threads, whoever is killed, late, slow or gone."""
 
 import gzip
+import json
 import os
 import threading
 import time
@@ -202,6 +203,18 @@ def test_lists(processes, tmp_path):
     (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
     arguments = [tmp_path / "a.svm", "--task", "rank", "--shards", 2, "--epochs", 3]
     assert model_of(tmp_path / "m", *arguments, "--cluster", processes.address) == model_of(tmp_path / "n", *arguments)
+
+
+def test_weights_of_lists(processes, tmp_path):
+    rng = np.random.default_rng(3)
+    lists = [
+        {"candidates": [{"a": float(x), "b": float(y)} for x, y in rng.integers(1, 9, (3, 2))], "best": 0, "w": w}
+        for w in rng.choice([0.0, 0.5, 1.0, 3.0], 40).tolist()
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lists))
+    arguments = [tmp_path / "a.jsonl", "--task", "rank", "--bits", 8, "--shards", 2, "--epochs", 3]
+    found = model_of(tmp_path / "m", *arguments, "--weight", "w", "--cluster", processes.address)
+    assert found == model_of(tmp_path / "n", *arguments, "--weight", "w") != model_of(tmp_path / "o", *arguments)
 
 
 def test_a_run_is_resumed_elsewhere(processes, files, tmp_path):

@@ -152,8 +152,8 @@ TABLES = Group(
         ),
         "text_column": _value("column or key whose value is a text", "NAME"),
         "weight": _value(
-            "column or key of the weight (default: JSON's key weight); for sentences a key, or a comment "
-            "# NAME = 2 before the tokens (default: none)",
+            "column or key of the weight (default: JSON's key weight, of a line or a list); for sentences a key, or a "
+            "comment # NAME = 2 before the tokens (default: none)",
             "NAME",
         ),
         "missing": _choice("give missing values a feature column=missing (default: none)", "indicator"),
@@ -173,7 +173,7 @@ TEXT = Group(
 )
 # How features become columns: what is given of it the model remembers.
 ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
-LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "missing"), TEXT.without("text"))
+LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "weight", "missing"), TEXT.without("text"))
 
 # --cost is the taggers'; --bits and --features are about reading.
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.

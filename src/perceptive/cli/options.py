@@ -120,27 +120,27 @@ def number_or_word(text: str) -> float | str:
 
 
 def duration(text: str) -> float:
-    """A type for argparse: seconds, from 90, 90s, 5m or 2h.
+    """A type for argparse: seconds, from 90, 90s, 100ms, 5m or 2h.
 
-    >>> duration("5m")
-    300.0
+    >>> duration("5m"), duration("100ms")
+    (300.0, 0.1)
     """
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smh]?)", text)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|[smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90, 90s, 5m or 2h")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90, 90s, 100ms, 5m or 2h")
+    return float(match[1]) * {"": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def amount(text: str) -> int:
-    """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024.
+    """A type for argparse: bytes, from 5000, 64k, 32M or 2G, which are powers of 1024; also 32MB and 32MiB.
 
-    >>> amount("2M")
-    2097152
+    >>> amount("2M"), amount("2MB"), amount("2mib"), amount("2B")
+    (2097152, 2097152, 2097152, 2)
     """
-    match = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", text)
+    match = re.fullmatch(r"([0-9]{1,15})(?:([kmg])i?)?b?", text, re.IGNORECASE)
     if not match or int(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory; write 5000, 64k, 32M or 2G")
-    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+    return int(match[1]) << 10 * " kmg".index((match[2] or " ").lower())
 
 
 def span(text: str) -> tuple[int, int]:

@@ -171,6 +171,7 @@ READING: Record = {
     "scale": Optional(one_of(None, "standard", "max")),
     "scaling": Optional(Maybe(SCALING)),
     "lists": Optional(FLAG),
+    "list_weight": Optional(text),
     "apart": Optional(FLAG),
     "words": Optional(TEXTS),
     "labels": Optional(one_of("typed", "numbers", "words")),

@@ -84,6 +84,8 @@ class FileFormat:
         The factors, after the columns have been measured.
     lists : bool
         json: whether a line is a list whose candidates are the rows; these have no labels and no weights.
+    list_weight : str or None
+        json: the key of the importance of a list, which ``weight`` names there; None: "weight".
     apart : bool or None
         csv, json, arrow: whether a number of a column and a word of a text with the same name are different features.
         None: yes for a model that learns from both, else no.
@@ -132,6 +134,7 @@ class FileFormat:
     scale: str | None = "auto"
     scaling: Scaling | None = None
     lists: bool = False
+    list_weight: str | None = None
     apart: bool | None = None
     words: tuple[str, ...] | None = ()
     labels: str | None = "typed"
@@ -153,6 +156,8 @@ class FileFormat:
         if self.bits is None and self.name != "svmlight":
             self._set("bits", BITS)
         if self.lists:
+            if self.weight not in (None, NO_KEY):
+                self._set("list_weight", self.weight)
             self._set("label", NO_KEY)
             self._set("weight", NO_KEY)
         self._check_names()
@@ -249,7 +254,7 @@ class FileFormat:
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column
-            weight = self.weight or "weight"
+            weight = self.weight or ("weight" if "weight" not in self.ignore else NO_KEY)
             read = features, self._texts(idf), *keys, only_text, weight, self.known
             words = (*self.categorical, *(self.words or ()))
             return _core.JsonLines(*read, self.numerals, words, self.labels or "before", self.ignore)
@@ -361,7 +366,7 @@ class FileFormat:
         meta = {name: value for name, value in meta.items() if name not in PASSING}
         meta["format"] = meta.pop("name")  # as files have always called it
         meta["scale"] = None if self.scale == "auto" else self.scale  # nothing was scaled
-        meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists")}
+        meta = {name: value for name, value in meta.items() if value or name not in ("apart", "lists", "list_weight")}
         if self.quote is not None:
             del meta["quote"]
         if self.words is None or self.name not in NAMED_FEATURES:

@@ -14,10 +14,12 @@ from itertools import islice, pairwise
 from typing import Any
 
 from perceptive import _core
+from perceptive.errors import ParameterError, literal
 from perceptive.streams import arrow
 from perceptive.streams.blocks import peek, repeatable, shown
 from perceptive.streams.file_format import INDEX, NAMED_FEATURES, FileFormat
 from perceptive.streams.parsing import Log
+from perceptive.streams.token_lines import KEYS, is_tokens
 from perceptive.streams.values import is_missing
 
 ROWS = 100  # of a table, that are looked at
@@ -35,6 +37,8 @@ Columns = Mapping[str, Sequence[Any]]
 
 def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
     """The format of files to learn from, without columns that only count the rows; the log is told what is odd."""
+    if format.name in NAMED_FEATURES:
+        _check_ignored(format)
     for path in files:
         if format.name == "text":
             said = _header(peek(path).decode(errors="replace"))
@@ -60,8 +64,30 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
     return format
 
 
+def _check_ignored(format: FileFormat) -> None:
+    """Raise if the column of the label or of the weight is to be left out."""
+    for option, name in (("label", format.label), ("weight", format.weight)):
+        if name in format.ignore and not format.lists:
+            said = literal(f": {name!r} is the {option}, which training needs; ")
+            raise ParameterError("{}" + said + "leave it out of this list, or name another with {}", "ignore", option)
+
+
 def _check_keys(path: str, columns: Columns, format: FileFormat, log: Log) -> None:
-    """Raise where the label of JSON lines is a list of spans; remark on keys to leave out that are not there."""
+    """Raise if JSON lines are for taggers: the label is a list of spans, or there are tokens and a label for each.
+
+    Remark on keys to leave out that are not there.
+    """
+    labels = [key for key in KEYS if isinstance(next(iter(columns.get(key, ())), None), list)]
+    if (
+        not format.lists
+        and format.label not in columns
+        and labels
+        and is_tokens({"tokens": columns.get("tokens", [0])[0]})
+    ):
+        raise ValueError(
+            f"{shown(path)}: lines of tokens with a label for each ({labels[0]!r}) are for taggers; give --task tag "
+            "(Python: SequenceTagger)"
+        )
     if not format.lists and any(isinstance(label, list) for label in columns.get(format.label, ())[:1]):
         raise ValueError(
             f"{shown(path)}: {format.label!r} is a list, as texts with spans have it; train a tagger, --task tag "

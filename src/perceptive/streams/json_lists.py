@@ -1,7 +1,7 @@
 r"""Read lists of candidates from JSON lines: rows of features for rankers, or any objects for kernels.
 
 A line is ``{"candidates": [{…}, {…}], "best": 0}``; ``best`` may be a list of equally good ones, or ``"grades"`` may
-say how good each is. Without either, the list has no answer.
+say how good each is. Without either, the list has no answer. ``"weight"``, or another key, may say how much it counts.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "spelled.jsonl")
@@ -30,6 +30,7 @@ from perceptive.streams.lists import MAX_SEEN, CandidateLists
 from perceptive.streams.parsing import Log
 
 KEYS = ("candidates", "best", "grades", "qid")
+WEIGHT = "weight"  # the key of a list's weight, unless another is named
 Attempt = Callable[[list[Any], NDArray[np.int64]], Any]  # of candidates and the sizes of their lists
 
 
@@ -37,6 +38,7 @@ class _List(NamedTuple):
     candidates: list[Any]
     grades: list[float]
     name: Any
+    weight: float
 
 
 def candidate_blocks(path: str, ahead: bool) -> Iterator[Block]:
@@ -44,7 +46,7 @@ def candidate_blocks(path: str, ahead: bool) -> Iterator[Block]:
 
     With ``ahead`` only those of its first block, which can still be read.
     """
-    read = partial(_list_of, "objects", Log(), set[str]())
+    read = partial(_list_of, "objects", None, Log(), set[str]())
     for lines in read_json_lines(path, Log(), True, read, ahead=ahead):
         yield Block(memoryview(_as_lines([x for one in lines if one is not None for x in one.value.candidates])), 0)
 
@@ -54,9 +56,9 @@ def _as_lines(candidates: list[Any]) -> bytes:
 
 
 def read_row_lists(
-    files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool, few: bool
+    files: Sequence[str], log: Log, skip: bool, parser: Any, single: bool, live: bool, few: bool, weight: str | None
 ) -> Iterator[Any]:
-    """Yield the lists of some files; a JSON parser makes rows of the candidates."""
+    """Yield the lists of some files; a JSON parser makes rows of the candidates, ``weight`` is the key of weights."""
 
     def parse(candidates: list[Any], sizes: NDArray[np.int64]) -> Examples:
         *arrays, _, _, complaints, names = parser.parse(_as_lines(candidates), single, True)
@@ -65,11 +67,15 @@ def read_row_lists(
         log.note_names(names, few)
         return Examples(*arrays)
 
-    return _read(files, log, skip, parse, "objects", live)
+    return _read(files, log, skip, parse, weight, "objects", live)
 
 
 def read_object_lists(
-    files: Sequence[str], log: Log, skip: bool, attempt: Attempt = lambda candidates, sizes: None
+    files: Sequence[str],
+    log: Log,
+    skip: bool,
+    attempt: Attempt = lambda candidates, sizes: None,
+    weight: str | None = None,
 ) -> Iterator[CandidateLists]:
     """Yield the lists of some files, block by block.
 
@@ -82,6 +88,8 @@ def read_object_lists(
         Whether a broken list is left out; otherwise it raises.
     attempt : callable
         Called with candidates and the sizes of their lists; raises if they are not valid.
+    weight : str or None
+        The key of the weight of a list; None: "weight".
     """
 
     def worded(candidates: list[Any], sizes: NDArray[np.int64]) -> Any:
@@ -90,21 +98,28 @@ def read_object_lists(
         except ExampleError as error:
             raise ValueError(error.worded(lambda i, _: f"candidate {i}")) from error
 
-    return _read(files, log, skip, worded)
+    return _read(files, log, skip, worded, weight)
 
 
 def _read(
-    files: Sequence[str], log: Log, skip: bool, attempt: Attempt, of: str | None = None, live: bool = False
+    files: Sequence[str],
+    log: Log,
+    skip: bool,
+    attempt: Attempt,
+    weight: str | None,
+    of: str | None = None,
+    live: bool = False,
 ) -> Iterator[CandidateLists]:
     def tried(lists: list[_List]) -> Any:
         return attempt([x for one in lists for x in one.candidates], np.array([len(one.grades) for one in lists]))
 
     for file, path in enumerate(files):
-        for lines in read_json_lines(path, log, skip, partial(_list_of, of, log, set[str]()), live):
+        for lines in read_json_lines(path, log, skip, partial(_list_of, of, weight, log, set[str]()), live):
             kept, made = sound([one for one in lines if one is not None], tried, log, skip)
             lists: list[_List] = [one.value for one in kept]
             places = {id(one) for one in kept}
             there = np.array([id(one) in places for one in lines])
+            weights = np.array([one.weight for one in lists])
             yield CandidateLists(
                 (tried(lists) if made is None else made) if of else [x for one in lists for x in one.candidates],
                 np.array([0, *accumulate(len(one.grades) for one in lists)], np.int64),
@@ -113,11 +128,15 @@ def _read(
                 (np.cumsum(there) - there)[~there].tolist(),
                 file,
                 made,
+                None if (weights == 1).all() else weights,
             )
 
 
-def _list_of(of: str | None, log: Log, seen: set[str], row: Any, place: str) -> _List:
-    """The list of a line; what is odd is remarked on. ``of`` says what candidates must be, ``seen`` are the queries."""
+def _list_of(of: str | None, weight: str | None, log: Log, seen: set[str], row: Any, place: str) -> _List:
+    """Return the list of a line, and remark on what is odd.
+
+    ``of`` says what candidates must be, ``weight`` is the key of the weight, ``seen`` are the queries.
+    """
     found = row.get("candidates") if isinstance(row, dict) else None
     if not isinstance(found, list) or not (of is None or all(isinstance(one, dict) for one in found)):
         raise ValueError(f'"candidates" must be a list{f" of {of}" if of else ""}')
@@ -138,10 +157,22 @@ def _list_of(of: str | None, log: Log, seen: set[str], row: Any, place: str) -> 
         log.remark("query", f"{place}: query {key} comes back, as another list; give all its candidates on one line")
     elif name is not None and len(seen) < MAX_SEEN:
         seen.add(key)
-    strange = ", ".join(json.dumps(key) for key in row if key not in KEYS)
+    keys = (*KEYS, weight or WEIGHT)
+    strange = ", ".join(json.dumps(key) for key in row if key not in keys)
     if strange:
-        log.remark("keys", f"{place}: {strange}: ignored; a list has only {', '.join(KEYS)}")
-    return _List(found, [float(grade) for grade in grades], name)
+        log.remark("keys", f"{place}: {strange}: ignored; a list has only {', '.join(keys)}")
+    return _List(found, [float(grade) for grade in grades], name, _weight(row.get(weight or WEIGHT)))
+
+
+def _weight(given: Any) -> float:
+    """Return the weight of a list, as rows of JSON lines have it: null is 1, as are true and what is not there."""
+    if given is None or isinstance(given, bool):
+        return 1.0 if given is None else float(given)
+    if not _is_number(given):
+        raise ValueError("the weight must be a number, 0 or more")
+    if given < 0:
+        raise ValueError("the weight is negative; give 0 or more")
+    return float(given) + 0.0  # −0 is 0
 
 
 def _grades(best: Any, n: int) -> list[float]:

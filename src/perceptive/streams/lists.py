@@ -57,6 +57,8 @@ class CandidateLists:
         The number of their file.
     made : object
         What was made from the candidates when they were tried.
+    weights : array of float64 or None
+        The importance of each list; None if all are 1.
     """
 
     examples: Any
@@ -66,6 +68,7 @@ class CandidateLists:
     skipped: list[int] = field(default_factory=list)
     file: int = 0
     made: Any = None
+    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -74,7 +77,9 @@ class CandidateLists:
         """Return some of the lists, in that order, copied."""
         rows, starts = rows_of_lists(self.starts, which)
         names = [self.names[t] for t in which]
-        return CandidateLists(self.examples.take(rows), starts, self.grades[rows], names, file=self.file)
+        weights = None if self.weights is None else self.weights[which]
+        examples, grades = self.examples.take(rows), self.grades[rows]
+        return CandidateLists(examples, starts, grades, names, file=self.file, weights=weights)
 
 
 def rows_of_lists(starts: NDArray[np.int64], which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -94,7 +99,15 @@ def join_lists(parts: Sequence[CandidateLists], dtype: np.dtype[Any]) -> Candida
     """Concatenate lists."""
     starts = np.cumsum([0, *(size for part in parts for size in np.diff(part.starts))], dtype=np.int64)
     grades = np.concatenate([part.grades for part in parts])
-    return CandidateLists(join([part.examples for part in parts], dtype), starts, grades, [None] * (len(starts) - 1))
+    examples, names = join([part.examples for part in parts], dtype), [None] * (len(starts) - 1)
+    return CandidateLists(examples, starts, grades, names, weights=join_weights(parts))
+
+
+def join_weights(parts: Sequence[CandidateLists]) -> NDArray[np.float64] | None:
+    """Return the weights of all lists, None if all are 1."""
+    if all(part.weights is None for part in parts):
+        return None
+    return np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts])
 
 
 def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
@@ -105,8 +118,9 @@ def read_lists(stream: Stream, live: bool = False) -> Iterator[CandidateLists]:
         stream.log.begin()
         # models from before there was "lists" take a candidate's "weight" for none of its features
         parser = replace(stream.format, label=NO_KEY).parser(bool(stream.remember_names), idf=stream.idf)
-        few = stream.remember_names == "few"
-        return read_row_lists(stream.files, stream.log, stream.skip, parser, stream.dtype == np.float32, live, few)
+        few, single = stream.remember_names == "few", stream.dtype == np.float32
+        how = stream.log, stream.skip, parser, single, live, few, stream.format.list_weight
+        return read_row_lists(stream.files, *how)
     if stream.format.name != "svmlight":
         raise ValueError(
             f"{stream.format.name} files have no lists; give svmlight with qid:, or JSON lines with candidates"

@@ -9,7 +9,7 @@ from typing import Any
 from perceptive.errors import ParameterError
 from perceptive.streams.file_format import FileFormat
 
-ANY = {"lists", "apart", "words", "labels"}  # whoever reads lists says which files have some
+ANY = {"lists", "list_weight", "apart", "words", "labels"}  # whoever reads lists says which files have some
 TABLES = {"label", "text_column", "weight", "missing", "categorical", "ignore"}
 NAMED = {"bits", "hash_seed", "interactions", "scale", "scaling"}
 MEANT = {  # what heeds which options
@@ -40,6 +40,9 @@ def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
         raise ParameterError(said, *names, "text_column")
     if "hash_seed" in told and format.bits is None:
         raise ParameterError("{} is about hashed features; give {} too", "hash_seed", "bits")
+    if format.lists and "weight" in deaf:
+        said = f"{{}}: {format.name} files have no place for the weights of lists; give JSON lines with candidates"
+        raise ParameterError(said, "weight")
     if deaf:
         names = [one for name in deaf for one in (_of_text(told) if name == "text" else [name])]
         raise ParameterError(f"{_places(names)}: this means nothing in {format.name} files; leave it out", *names)

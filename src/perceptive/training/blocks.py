@@ -30,6 +30,10 @@ MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_LISTS = "there are no lists with answers; check the files and the format"
+NOTHING_BETTER = (
+    "no list has a candidate that is better than another, or all of these lists have weight 0; check the files and the "
+    "format"
+)
 NO_PREFERENCE = (
     "no held-out list has a candidate that is better than another, so they cannot decide when to stop; hold out more, "
     "or none"
@@ -190,7 +194,8 @@ def held_out_rows(learner: Any, block: Examples) -> tuple[NDArray[np.int64], _co
 class ListBlocks:
     """Blocks of lists of candidates, for rankers, with the methods of `RowBlocks`.
 
-    In the cache the number of its list stands for the query of a candidate, and its grade for the weight.
+    In the cache the number of its list stands for the query of a candidate, its grade for the weight, and the weight
+    of its list, as text, for the label; 0 if there are no weights.
     """
 
     unit, answered = "lists", "lists with answers"
@@ -235,8 +240,12 @@ class ListBlocks:
         """Candidates with the number of their list and their grade."""
         number = np.repeat(np.arange(len(block)), np.diff(block.starts))
         examples: Examples = block.examples
+        labels: list[Any] = [0]
         which = np.zeros(len(examples), np.int32)
-        return replace(examples, labels=[0], which=which, weight=block.grades, qid=number)
+        if block.weights is not None:
+            different, of_list = np.unique(block.weights, return_inverse=True)
+            labels, which = list(map(repr, different.tolist())), of_list.astype(np.int32)[number]
+        return replace(examples, labels=labels, which=which, weight=block.grades, qid=number)
 
     def from_cache(self, examples: Examples) -> CandidateLists:
         if len(examples) == 0:
@@ -244,14 +253,18 @@ class ListBlocks:
         if examples.qid is None or examples.weight is None or (examples.qid < 0).any():
             raise ValueError("the cache has no lists; delete it")
         starts = np.flatnonzero(np.diff(examples.qid, prepend=-1, append=-1)).astype(np.int64)
-        return CandidateLists(examples, starts, examples.weight, [None] * (len(starts) - 1))
+        used, of_list = np.unique(examples.which[starts[:-1]], return_inverse=True)
+        told = [examples.labels[i] for i in used.tolist()]
+        weights = None if told == [0] else np.array([1.0 if one == 0 else float(one) for one in told])[of_list]
+        names: list[Any] = [None] * (len(starts) - 1)
+        return CandidateLists(examples, starts, examples.weight, names, weights=weights)
 
     def ready(self, block: CandidateLists, width: int | None) -> Any:
-        return checked_rows(block.examples, width), block.grades, np.diff(block.starts)
+        return checked_rows(block.examples, width), block.grades, np.diff(block.starts), block.weights
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        rows, grades, sizes = ready
-        found: Dataset = learner.dataset(rows, grades, sizes=sizes, grow=grow)
+        rows, grades, sizes, weights = ready
+        found: Dataset = learner.dataset(rows, grades, weights, sizes=sizes, grow=grow)
         return found
 
     def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:

@@ -25,7 +25,7 @@ from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
-from perceptive.training.blocks import PER_EXAMPLE, Blocks, Read, check_answers
+from perceptive.training.blocks import NOTHING_BETTER, PER_EXAMPLE, Blocks, Read, check_answers
 from perceptive.training.holdout import HoldOut, Split
 from perceptive.training.loop import InMemory, Run, hash_seed
 from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, block_size, fits, windows, with_first
@@ -395,4 +395,4 @@ class FileSource:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")
         self.split.holdout.check(self.kind.unit)
         if run.learner.rounds == run.rounds_before and self.kind.unit == "lists":
-            raise ValueError("no list has a candidate that is better than another; check the files and the format")
+            raise ValueError(NOTHING_BETTER)

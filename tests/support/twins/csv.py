@@ -18,7 +18,7 @@ from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, shown
 from twins.meaning import is_missing, meant
 
-NOTHING = "where quotes mean nothing, give --quote none (Python: quote=None)"
+MEANINGLESS = "where quotes mean nothing, give --quote none (Python: quote=None)"
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
 
 
@@ -40,7 +40,17 @@ def records(text: bytes, delimiter: bytes = b",", quotes: bool = True) -> Iterat
         begin = match.end() + 1
 
 
-def fields(record: bytes, delimiter: bytes = b",", quotes: bool = True) -> Iterator[tuple[int, bytes]]:
+def quote_cure(columns: Columns) -> str:
+    """What else may be wrong with quotes: they mean nothing, or another mark separates what looks like one column."""
+    mark = re.search("[|;:]", columns[0][0].decode(errors="replace")) if len(columns) == 1 else None
+    if mark is None:
+        return MEANINGLESS
+    return f"if '{mark[0]}' separates the columns, give --delimiter '{mark[0]}' (Python: delimiter='{mark[0]}')"
+
+
+def fields(
+    record: bytes, delimiter: bytes = b",", quotes: bool = True, cure: str = MEANINGLESS
+) -> Iterator[tuple[int, bytes]]:
     """Where the fields of a record begin, and their values.
 
     Examples
@@ -54,17 +64,17 @@ def fields(record: bytes, delimiter: bytes = b",", quotes: bool = True) -> Itera
             match = re.compile(rb'"((?:[^"]|"")*)("?)').match(record, at)
             assert match is not None
             if not match[2]:
-                raise Bad(at, f"the quote that opens here is never closed; close it, or double it; {NOTHING}")
+                raise Bad(at, f"the quote that opens here is never closed; close it, or double it; {cure}")
             end = match.end()
             if record[end : end + 1] not in (b"", delimiter):
                 said = "there is more after the closing quote; double the quotes within a value"
-                raise Bad(end, f"{said}; {NOTHING}")
+                raise Bad(end, f"{said}; {cure}")
             yield at, match[1].replace(b'""', b'"')
         else:
             end = record.find(delimiter, at) if delimiter in record[at:] else len(record)
             if quotes and b'"' in record[at:end]:
-                cure = "put the value in quotes, and double those within"
-                raise Bad(record.index(b'"', at), f"there is a quote within a value; {cure}; {NOTHING}")
+                said = "there is a quote within a value; put the value in quotes, and double those within"
+                raise Bad(record.index(b'"', at), f"{said}; {cure}")
             yield at, record[at:end].strip(b" \t")
         if end == len(record):
             return
@@ -119,7 +129,7 @@ def _record(
     weight = 1.0 if any(kind == "weight" for _, kind in columns) else None
     features: list[Feature] = []
     n = 0
-    for n, (at, value) in enumerate(fields(record, delimiter, quotes), 1):
+    for n, (at, value) in enumerate(fields(record, delimiter, quotes, quote_cure(columns)), 1):
         column, kind = columns[n - 1] if n <= len(columns) else (b"", "ignored")
         if kind == "label":
             label = label_of(at, value, labels, False)

@@ -169,16 +169,16 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
 
 _KEPT = (g.CONTINUE, g.CHECKPOINT, g.CERTIFY)
 _EVAL = (g.FILES, g.HYPOTHESIS)
+_WEIGHT = g.TABLES.only("weight")
 _RANK = {
     "rank": (g.FILES, g.SCORES, g.HYPOTHESIS),
     "explain": (g.FILES, g.PARTS, g.HYPOTHESIS),
     "eval": _EVAL,
-    "certify": (g.FILES,),
+    "certify": (g.FILES, _WEIGHT),
     "inspect": (g.HYPOTHESIS,),
 }
 _FORMAT = g.FILES.only("format")
 _THREADS = g.FILES.only("threads")
-_WEIGHT = g.TABLES.only("weight")
 _TAG = {
     "tag": (g.PATHS, g.SENTENCES, _FORMAT, _THREADS, g.HYPOTHESIS),
     "explain": (g.PARTS, g.SENTENCES, _FORMAT, g.HYPOTHESIS),
@@ -227,7 +227,7 @@ TASKS = [
         "rank", "kernel_rank", "KernelRankingLearner", "ranker",
         {"train": (*_KERNEL_RANK, g.FILES, *g.LISTS), **_RANK},
         kernel=True,
-        of_objects=(*_KERNEL_RANK, _OBJECTS),
+        of_objects=(*_KERNEL_RANK, _OBJECTS, _WEIGHT),
     ),
     Entry(
         "tag", "tag", "SequenceLearner", "tagger",

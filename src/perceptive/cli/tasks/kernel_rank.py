@@ -19,8 +19,8 @@ from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, ranking_parameters, refuse_cost
-from perceptive.cli.tasks.rows import count, open_stream, refuse_changes, stream_for
+from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, ranking_parameters, refuse_cost, weighed_stream
+from perceptive.cli.tasks.rows import count, open_stream, refuse_changes
 from perceptive.data.dataset import Dataset
 from perceptive.data.list_dataset import has_preference
 from perceptive.data.lists import starts_of
@@ -30,12 +30,21 @@ from perceptive.parameters import KernelRankingParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.examples import join
 from perceptive.streams.json_lists import read_object_lists
-from perceptive.streams.lists import read_lists, rows_of_lists
+from perceptive.streams.lists import join_weights, read_lists, rows_of_lists
 from perceptive.streams.parsing import Log
-from perceptive.training.blocks import NO_LISTS, NO_PREFERENCE
+from perceptive.training.blocks import NO_LISTS, NO_PREFERENCE, NOTHING_BETTER
 from perceptive.training.loop import InMemory
 
 OWN = {"kernel", "cost", "cache_size"}  # parameters that are not options, or whose options differ
+
+
+class Taken(NamedTuple):
+    """Candidates, their grades, and the sizes and weights of their lists."""
+
+    X: Any
+    grades: Scores
+    sizes: NDArray[np.int64]
+    weights: Scores | None
 
 
 class Answered(NamedTuple):
@@ -48,12 +57,13 @@ class Answered(NamedTuple):
     unanswered: int
     files: Any
     log: Log
+    weights: Scores | None
 
-    def take(self, which: NDArray[np.int64]) -> tuple[Any, Scores, NDArray[np.int64]]:
-        """Candidates, grades and sizes of some of the lists."""
+    def take(self, which: NDArray[np.int64]) -> Taken:
+        """Return some of the lists."""
         rows, starts = rows_of_lists(self.starts, which)
         X = [self.X[i] for i in rows.tolist()] if isinstance(self.X, list) else self.X[rows]
-        return X, self.grades[rows], np.diff(starts)
+        return Taken(X, self.grades[rows], np.diff(starts), None if self.weights is None else self.weights[which])
 
 
 class KernelRank(OfKernel, Rank):
@@ -74,13 +84,13 @@ class KernelRank(OfKernel, Rank):
         taught, kept = lists.take(np.flatnonzero(~held)), lists.take(np.flatnonzero(held))
         dataset = _dataset(learner, taught, epochs=training.epochs)
         if not dataset.present.any():
-            raise ValueError("no list has a candidate that is better than another; check the files and the format")
-        starts = starts_of(kept[2], len(kept[1]))
-        if held.any() and not has_preference(kept[1], starts).any():
+            raise ValueError(NOTHING_BETTER)
+        starts = starts_of(kept.sizes, len(kept.grades))
+        if held.any() and not has_preference(kept.grades, starts).any():
             raise ValueError(NO_PREFERENCE)
 
         def top_of_held_out() -> float:
-            return top1(kept[1], learner.scores(kept[0], kept[2]), starts)
+            return top1(kept.grades, learner.scores(kept.X, kept.sizes), starts)
 
         def look(learner: Any) -> Any:
             return _dataset(learner, taught, grow=False)
@@ -108,7 +118,7 @@ class KernelRank(OfKernel, Rank):
         return explained_lists(self.scored(learner, options), tell)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        stream = None if learner.takes_objects else stream_for(learner, options, fixed=True)
+        stream = None if learner.takes_objects else weighed_stream(learner, options)
         lists = _answered(options, stream, learner)
 
         def parts() -> Iterator[tuple[int, Dataset]]:
@@ -123,9 +133,8 @@ def _known(learner: Any, part: Any) -> Any:
     return part.examples.narrow(width).X(width)
 
 
-def _dataset(learner: Any, lists: tuple[Any, Scores, NDArray[np.int64]], **how: Any) -> Any:
-    X, grades, sizes = lists
-    return learner.dataset(X, grades, sizes=sizes, **how)
+def _dataset(learner: Any, lists: Taken, **how: Any) -> Any:
+    return learner.dataset(lists.X, lists.grades, lists.weights, sizes=lists.sizes, **how)
 
 
 def _scored_objects(learner: Any, options: argparse.Namespace) -> Opened:
@@ -143,7 +152,8 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
     if stream is None:
         files: Any = object_files(options)
         attempt = partial(try_objects, learner.kernel, learner, learner.parameters.dtype)
-        parts = list(read_object_lists(files, log, options.on_error == "skip", lambda X, _: attempt(X)))
+        skip, weight = options.on_error == "skip", options.weight
+        parts = list(read_object_lists(files, log, skip, lambda X, _: attempt(X), weight))
     else:
         check_idf(stream)
         files, log, parts = stream.files, stream.log, list(read_lists(stream))
@@ -157,11 +167,11 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
         raise ValueError(NO_LISTS)
     X = [x for part in parts for x in part.examples] if stream is None else _rows(stream, learner, parts)
     unanswered = int(np.count_nonzero(~answered))
-    every = Answered(X, grades, starts, numbers, unanswered, files, log)
+    every = Answered(X, grades, starts, numbers, unanswered, files, log, join_weights(parts))
     if not unanswered:
         return every
-    X, grades, sizes = every.take(np.flatnonzero(answered))
-    return Answered(X, grades, starts_of(sizes, len(grades)), numbers[answered], unanswered, files, log)
+    X, grades, sizes, weights = every.take(np.flatnonzero(answered))
+    return Answered(X, grades, starts_of(sizes, len(grades)), numbers[answered], unanswered, files, log, weights)
 
 
 def _rows(stream: Stream, learner: Any, parts: list[Any]) -> Any:

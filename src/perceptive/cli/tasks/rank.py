@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,7 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.parameters import RankingParameters, TrainingParameters
 from perceptive.streams import Stream
 from perceptive.streams.lists import read_lists
+from perceptive.streams.meaning import check_meaning
 from perceptive.training.blocks import NO_LISTS, ListBlocks
 from perceptive.training.source import FileSource
 
@@ -136,7 +138,7 @@ class Rank(OfRows):
         return Evaluation(counts, metrics, {}, pairs(rows), opened.log)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
-        return examined(FileSource(stream_for(learner, options, fixed=True), ListBlocks()), learner)
+        return examined(FileSource(weighed_stream(learner, options), ListBlocks()), learner)
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         tops = heaviest(learner, options.top, options.hypothesis) if learner.vectors else {}
@@ -148,6 +150,16 @@ def ranking_parameters(
 ) -> dict[str, Any]:
     cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
     return {**given_to_learner(options, parameters, own), **cost}
+
+
+def weighed_stream(learner: Any, options: argparse.Namespace) -> Stream:
+    """Return the files that a model is certified on; an option may name another key of the weights."""
+    stream = stream_for(learner, options, fixed=True)
+    if options.weight is None:
+        return stream
+    format = replace(stream.format, weight=options.weight)
+    check_meaning(format, {"weight": options.weight})
+    return replace(stream, format=format)
 
 
 def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
