@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Self
 
 from perceptive import _core
@@ -14,7 +13,8 @@ from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
-from perceptive.features import label_repair, schemes
+from perceptive.features import bioes, label_repair, schemes
+from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
@@ -85,7 +85,10 @@ class Labelling:
         partial = [i for i, mine in enumerate(y) if None in mine]
         y, more = self.encode(self.mended(y, known), known, whole)
         said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
-        labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
+        announced = list(different_labels([list(classes)]))
+        if self.given is not None:
+            announced = bioes.spelled_out(announced, self.given, announced)
+        labels = {**dict.fromkeys(announced), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
@@ -156,8 +159,8 @@ class Labelling:
         if self.settled or self.wanted != "auto" or "iob1" not in (self.given, self.scheme):
             return
         better = recognised(y)
-        if self.given is not None:
-            self.given = "bio" if better == "bio" else self.given
+        if self.given is not None and better is not None:
+            self.given = None if better == "bioes" else better  # what is known is in BIOES already
         elif better is not None and all(schemes.split(label)[0] in "OI" for label in known):
             self.scheme = better
 
@@ -209,17 +212,17 @@ class Labelling:
             self.scheme = None  # labels of no scheme have come
 
     def encode(self, y: list[Any], known: Iterable[Any] = (), whole: bool = False) -> tuple[list[Any], Labels]:
-        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1.
+        """Return the internal labels: in BIOES, if the encoding is wanted and labels follow another scheme.
 
-        In sentences with labels that are None the others become choices among the labels ``known`` within, those of
-        the other sentences, and more that are needed for all that may be meant; these are given back.
+        In a sentence with labels that are None, the others become choices among internal labels: those ``known``,
+        those of the other sentences, and more if they are needed. These are returned, too.
         """
         if self.encoding is None or (self.recognised and self.given is None):
             return y, []
         new = self.given is None
         if self.given is None:
-            found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
-            if found not in ("bio", "iob1"):
+            found = self.wanted if self.wanted in schemes.SCHEMES else recognised(y)
+            if found is None or found == "bioes":
                 return y, []
             self.given, self.scheme, self.recognised, self.settled = found, "bioes", True, whole
         for i, labels in enumerate(y):
@@ -235,7 +238,7 @@ class Labelling:
             return within, []
         there = dict.fromkeys([*known, *(label for labels in within if None not in labels for label in labels)])
         said = dict.fromkeys(label for i in partial for label in y[i] if label is not None)
-        more = schemes.spelled_out(said, self.given, {*said, *self.names(list(there))})
+        more = bioes.spelled_out(said, self.given, {*said, *self.names(list(there))})
         for i in partial:
             within[i] = self.choices(y[i], [*there, *more])
         return within, more
@@ -243,29 +246,29 @@ class Labelling:
     def choices(self, labels: Sequence[Any], within: Iterable[Any]) -> list[Any]:
         """What labels of which some may be None say of those within."""
         assert self.given is not None
-        return list(schemes.choices(labels, self.given, within))
+        return list(bioes.choices(labels, self.given, within))
 
     def knows(self, label: Any, within: Collection[Any]) -> bool:
         """Whether a label of the user's is any of those within."""
         if self.given is None:
             return isinstance(label, Hashable) and label in within
-        return isinstance(label, str) and not schemes.meanings(label, self.given).isdisjoint(within)
+        return isinstance(label, str) and not bioes.meanings(label, self.given).isdisjoint(within)
 
     def names(self, labels: Labels) -> Labels:
-        """The user's name of each label within; IOB1 is BIO until `decode`."""
-        if self.given is None:
-            return labels
-        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in labels]
+        """Return the user's name of each internal label; IOB1 is BIO, and IOE1 is IOE2, until `decode`."""
+        return labels if self.given is None else [bioes.name(label, self.given) for label in labels]
 
     def decode(self, labels: Labels) -> Labels:
-        """A sequence of `names` as the user writes it."""
-        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+        """Return a sequence of `names` as the user writes it."""
+        strict = schemes.STRICT.get(self.given or "")
+        return labels if strict is None else schemes.convert(labels, strict, str(self.given))
 
     def named(self, labels: Labels) -> Labels:
-        """A sequence of the user's by `names`; labels that are None stay so."""
-        if self.given != "iob1":
+        """Return the `names` of a sequence of the user's labels; None stays None."""
+        strict = schemes.STRICT.get(self.given or "")
+        if strict is None:
             return labels
-        names = schemes.convert(labels, "iob1", "bio")
+        names = schemes.convert(labels, str(self.given), strict)
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
 
     def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
@@ -369,30 +372,3 @@ def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> N
     if t is not None and scheme is not None:
         wrong = literal(f"{misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}")
         warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
-
-
-# ---------------------------------------------------------------- labels as the core takes them
-
-
-def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
-    try:
-        found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
-        found.pop(None, None)
-    except TypeError:
-        found = {}
-    if found and not any(label != label for label in found):
-        return found
-    for i, labels in enumerate(y):
-        for t, label in enumerate(labels):
-            if label is not None and (not isinstance(label, Hashable) or label != label):
-                raise ExampleError(f"{label!r} cannot be a label; give strings or whole numbers", i, t)
-    return found
-
-
-def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
-    """The number of each label and choice, as `core/sequence/choices.hpp` has them, and the labels of each choice."""
-    chosen = [one for one in said if isinstance(one, schemes.Choice)]
-    if not chosen:
-        return index, []
-    numbers = {one: -2 - i for i, one in enumerate(chosen)}
-    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]
