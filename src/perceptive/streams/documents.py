@@ -221,14 +221,14 @@ def _span(document: Document, one: Any) -> Span:
 
 
 def checked(place: str, text: str, start: Any, end: Any, label: Any) -> Span:
-    """A span that lies within its text and has a label; raises ValueError, naming the place, where it has not."""
+    """Return a span that lies within its text and has a label; raise ValueError with the place for any other."""
     said, n = f"{place}: the span {_short([start, end, label])}", len(text)
     if type(start) is not int or type(end) is not int:
         raise ValueError(f"{said} has no whole numbers as its ends; write [start, end, label]")
-    if 0 <= end <= start <= n:
-        what = "is empty" if start == end else "ends before it begins"
-        raise ValueError(f"{said} {what}; write its start, and its end after the last character, or leave it out")
-    if not 0 <= start < end <= n:
+    if 0 <= end < start <= n:
+        cure = "write its start, and its end after the last character, or leave it out"
+        raise ValueError(f"{said} ends before it begins; {cure}")
+    if not 0 <= start <= end <= n:
         raise ValueError(
             f"{said} does not lie within the text, which has {n:,} characters; count code points from 0, neither bytes "
             "nor UTF-16, and the end after the last character"
