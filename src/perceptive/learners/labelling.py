@@ -19,8 +19,6 @@ from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
 Labels = list[Any]
-CURE = "repair the labels"
-REPAIR = "repair the labels, as 'perceptive convert' does"
 FORCED = "forced, "
 LOOSE = ", or turn the constraints off ({})"
 ANEW = ", or train a new tagger without constraints ({})"
@@ -68,7 +66,7 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(scheme, labels)
             if t is not None:
-                broken = f"{misfit(labels[t], scheme)}; {CURE}"
+                broken = f"{misfit(labels[t], scheme)}; {cure_of(y, scheme)}"
                 if self.segments:
                     raise ExampleError(broken, i, t)
                 raise ExampleError(literal(broken) + otherwise, i, t, parameters=NO_CONSTRAINTS)
@@ -228,10 +226,9 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(self.given, labels)
             if t is not None:
-                broken, cure = literal(misfit(labels[t], self.given)), "choose" if new else "train a new tagger with"
-                raise ExampleError(
-                    f"{broken}; {REPAIR}, or {cure} {{}}", i, t, parameters=[Parameter("encoding", None)]
-                )
+                broken = literal(f"{misfit(labels[t], self.given)}; {cure_of(y, self.given)}")
+                otherwise = ", or choose {}" if new else ", or train a new tagger with {}"
+                raise ExampleError(broken + otherwise, i, t, parameters=[Parameter("encoding", None)])
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
         partial = [i for i, labels in enumerate(y) if None in labels]
         if not partial:
@@ -323,6 +320,20 @@ def misfit(label: Any, scheme: str) -> str:
     return f"label {label!r} is not allowed here in the scheme {scheme!r}"
 
 
+def cure_of(y: Sequence[Sequence[Any]], scheme: str) -> str:
+    """Return the cure for labels that break a scheme: they follow another one, or none.
+
+    Examples
+    --------
+    >>> cure_of([["B-X", "E-X"]], "bio")
+    "the labels follow the scheme 'bioes': convert them by 'perceptive convert --scheme bio'"
+    """
+    convert, other = f"'perceptive convert --scheme {scheme}'", recognised(y)
+    if other is None or other == scheme:
+        return f"repair the labels, as {convert} does"
+    return f"the labels follow the scheme {other!r}: convert them by {convert}"
+
+
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:
     """The scheme of labels; None where they say nothing of it."""
     return None if _undecided(y) else schemes.recognise(y)
@@ -370,5 +381,5 @@ def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> N
     broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
     i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
     if t is not None and scheme is not None:
-        wrong = literal(f"{misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}")
+        wrong = literal(f"{misfit(y[i][t], scheme)}, so predictions follow no scheme; {cure_of(y, scheme)}")
         warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
