@@ -25,7 +25,10 @@ def test_a_tagger_from_file_to_labels(chunks):
     assert json.loads(perceptive("eval", model, train, "--json").stdout)["metrics"]["f1"] == 100.0
     tagged = perceptive("tag", model, "-", input="the DT\ncat NN\n\n").stdout
     assert tagged == "the DT B-NP\ncat NN I-NP\n\n"
-    with_margins = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n").stdout.splitlines()
+    done = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n")
+    assert "note: --margin with --kbest: only the first sequence of each sentence has these numbers" in done.stderr
+    assert "note" not in perceptive("tag", model, "-", "--kbest", 1, "--margin", input="the DT\ncat NN\n").stderr
+    with_margins = done.stdout.splitlines()
     assert with_margins[0].startswith("# 1 ")
     assert with_margins[1].startswith("the DT B-NP ")
     assert float(with_margins[1].split()[3]) > 0
