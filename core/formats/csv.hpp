@@ -101,7 +101,7 @@ inline std::string_view csv_value(const CsvField& field, std::string& unquoted) 
 
 // Throws where the quotes of a field that begins at p are not as they should be.
 inline void csv_check(const char* p, const CsvField& field, CsvDialect dialect) {
-    static const std::string NOTHING = "; where quotes mean nothing, give --quote none (Python: quote=None)";
+    static const std::string NOTHING = "; if quotes have no special meaning, give --quote none (Python: quote=None)";
     if (!dialect.quotes) return;
     if (!field.closed) refuse(p, "the quote that opens here is never closed; close it, or double it" + NOTHING);
     const char* const after = field.quoted ? field.end + 1 : std::find(field.begin, field.end, '"');

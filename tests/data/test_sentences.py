@@ -124,7 +124,7 @@ def test_tokens_that_cannot_be_read_are_found(X, example, token, message):
 @pytest.mark.parametrize(
     ("sentence", "token", "message"),
     [
-        ([{"f": 1.0}, "b"], 1, "it is no dict, but those before it are"),
+        ([{"f": 1.0}, "b"], 1, "it is not a dict, but those before it are"),
         ([{"f": float("inf")}], 0, "neither a finite number nor a string"),
         ([{"f\ud800": 1.0}], 0, "no UTF-8 form"),
         ([{3: 1.0}], 0, "a column is of type 'int'"),

@@ -1,4 +1,4 @@
-"""`Labelling`: the scheme that a tagger's labels keep to, and labels that are others within than outside."""
+"""`Labelling`: the scheme of a tagger's labels, and internal labels that differ from the user's."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class Labelling:
 
     wanted: str | None  # a scheme, "auto", or none
     segments: bool = False  # whether whole segments have features; then constraints cannot be turned off
-    encoding: str | None = None  # the scheme within, where BIO and IOB1 are to be written otherwise
+    encoding: str | None = None  # the scheme of internal labels, if it is not to be the user's
     max_segment: int | None = None
-    scheme: str | None = None  # that labels within keep to
-    given: str | None = None  # that of the user's labels, where those within are another's
+    scheme: str | None = None  # of the internal labels
+    given: str | None = None  # of the user's labels, if the internal ones follow another
     recognised: bool = False
-    settled: bool = False  # recognised in a whole training set: what breaks the scheme is refused
-    longest: int | None = None  # tokens of the longest segment, where segments have features
-    repair: str = "warn"  # what is done with labels that break their scheme in a few places
+    settled: bool = False  # recognised in a whole training set: labels that break the scheme are refused
+    longest: int | None = None  # tokens of the longest segment, if segments have features
+    repair: str = "warn"  # what to do with labels that break their scheme in a few places
 
     @classmethod
     def of(cls, p: SequenceParameters) -> Self:
-        """As parameters ask for it."""
+        """Return a labelling with these parameters."""
         wanted, encoding = "bio" if p.segments else p.constraints, None if p.encoding == "none" else p.encoding
         return cls(wanted, p.segments, encoding, p.max_segment, longest=p.max_segment, repair=p.repair)
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:
-        """Raise where labels break the scheme that is wanted."""
+        """Raise if labels break the wanted scheme."""
         if self.wanted is None or self.wanted not in schemes.SCHEMES or self.encoding is not None:
             return
         if self.repair != "warn" or label_repair.repaired(y, self.wanted) is None:
@@ -74,9 +74,9 @@ class Labelling:
     def meet(
         self, y: list[Any], known: Labels, whole: bool, classes: Iterable[Any] = ()
     ) -> tuple[list[Any], dict[Any, None]]:
-        """Labels to learn from as they are within, and all that have to be known for them.
+        """Return the internal labels to learn from, and all internal labels that must be known for them.
 
-        Settles the scheme and the longest segment; ``known`` are the labels so far, and ``classes`` more of them.
+        Set the scheme and the longest segment. ``known`` are the labels so far, ``classes`` are more of them.
         ``whole``: y is a whole training set.
         """
         different_labels(y)  # raises for what cannot be a label
@@ -107,9 +107,9 @@ class Labelling:
         return y, labels
 
     def mended(self, y: list[Any], known: Collection[Any] = ()) -> list[Any]:
-        """Labels as they are read, where a few break the scheme that they are to keep to; says so, or raises.
+        """Return the labels, repaired if a few break their scheme; warn of these, or raise.
 
-        ``known`` are the labels within so far.
+        ``known`` are the internal labels so far.
         """
         names, few = self.names(list(known)), label_repair.LATER if self.recognised else label_repair.WHOLE
         stream = self.recognised and not self.settled  # a scheme that few labels tell of
@@ -131,7 +131,7 @@ class Labelling:
         return [found.sentences.get(i, labels) for i, labels in enumerate(y)]
 
     def _tell(self, y: list[Any], scheme: str, found: label_repair.Repair) -> None:
-        """Say which labels are read otherwise than they are given."""
+        """Warn of the labels that are repaired."""
         places = {i: schemes.violation(scheme, label_repair.replaced(y[i], found.slips)) for i in found.sentences}
         for slip, read_as in found.slips.items():
             n, of = sum(labels.count(slip) for labels in y), sum(map(len, y))
@@ -153,7 +153,7 @@ class Labelling:
         warnings.warn(ExampleWarning(words, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
 
     def _reconsider(self, y: list[Any], known: Iterable[Any]) -> None:
-        """Change a scheme that was recognised by too little: where there is but I, IOB1 was meant, or another."""
+        """Change a scheme that was recognised by too few labels: if all were I, it may be IOB1 or another."""
         if self.settled or self.wanted != "auto" or "iob1" not in (self.given, self.scheme):
             return
         better = recognised(y)
@@ -163,7 +163,7 @@ class Labelling:
             self.scheme = better
 
     def look_up(self, y: list[Any], known: dict[Any, int]) -> list[Any]:
-        """Labels to be looked at as they are within; raises where one is not known, or breaks the scheme."""
+        """Return the internal labels of known ones, without learning; raise if one is unknown, or breaks the scheme."""
         scheme = self.given or self.scheme
         if self.repair == "warn" and scheme is not None:
             mended = label_repair.repaired(y, scheme, known=self.names(list(known)))
@@ -189,9 +189,9 @@ class Labelling:
         return f"the learner has never seen {schemes.segment_of(label) if met else f'the label {name!r}'}"
 
     def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
-        """Recognise the scheme of labels; in the end every sequence of y is allowed.
+        """Recognise the scheme of labels; afterwards every sequence of y is allowed.
 
-        ``whole``: y is a whole training set, and what comes later has to keep to its scheme.
+        ``whole``: y is a whole training set, and later labels must follow its scheme.
         """
         if self.given is not None or self.wanted is None or self.wanted == "none":
             return  # `encode` has seen to it, or there is nothing to see to
@@ -241,12 +241,12 @@ class Labelling:
         return within, more
 
     def choices(self, labels: Sequence[Any], within: Iterable[Any]) -> list[Any]:
-        """What labels of which some may be None say of those within."""
+        """Return the internal labels that are possible for labels of which some may be None."""
         assert self.given is not None
         return list(bioes.choices(labels, self.given, within))
 
     def knows(self, label: Any, within: Collection[Any]) -> bool:
-        """Whether a label of the user's is any of those within."""
+        """Return whether one of the user's labels is known."""
         if self.given is None:
             return isinstance(label, Hashable) and label in within
         return isinstance(label, str) and not bioes.meanings(label, self.given).isdisjoint(within)
@@ -269,9 +269,9 @@ class Labelling:
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
 
     def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
-        """Labels of the user's that predictions have to obey, as the core takes them; those that are None are free.
+        """Return labels that predictions must have, in the form of the core; None leaves a token free.
 
-        ``within`` are the labels that the core knows, in order.
+        ``within`` are the internal labels, in the order of the core.
         """
         if forced is None:
             return _core.Forced()
@@ -292,7 +292,7 @@ class Labelling:
         return _core.Forced(given, *numbered(different_labels(given), index))
 
     def state(self) -> Meta:
-        """What was found out about the labels."""
+        """Return what is known about the labels."""
         return {name: getattr(self, name) for name in ("longest", "scheme", "given", "recognised", "settled")}
 
     def restore(self, meta: Meta) -> None:
@@ -306,9 +306,9 @@ class Labelling:
         predicted: Sequence[Sequence[Any]],
         unknown: Sequence[Sequence[bool]] | None = None,
     ) -> Evaluation:
-        """Count segments as `conlleval` does, those of BIOES too; tags, where labels are of no scheme.
+        """Count segments as `conlleval` does, in every scheme; or tags, if labels follow no scheme.
 
-        Labels of the truth that are None are free; ``unknown`` says which words are, for tags.
+        Labels of the truth that are None are skipped; ``unknown`` marks the unknown words, for tags.
         """
         if self.scheme is None and label_repair.meant(truth) is None:
             return evaluate_tags(truth, predicted, unknown)
@@ -316,7 +316,7 @@ class Labelling:
 
 
 def misfit(label: Any, scheme: str) -> str:
-    """What is wrong with a label."""
+    """Return a message about a label that is not allowed in its place."""
     return f"label {label!r} is not allowed here in the scheme {scheme!r}"
 
 
@@ -335,12 +335,12 @@ def cure_of(y: Sequence[Sequence[Any]], scheme: str) -> str:
 
 
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """The scheme of labels; None where they say nothing of it."""
+    """Return the scheme of labels; None if it cannot be recognised."""
     return None if _undecided(y) else schemes.recognise(y)
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:
-    """Labels that are None filled in so that segments are as short as can be."""
+    """Fill in labels that are None so that segments are as short as possible."""
     found = list(labels)
     for t, label in enumerate(labels):
         if label is None:
@@ -350,7 +350,7 @@ def least_segments(labels: Sequence[Any]) -> Labels:
 
 
 def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int:
-    """Tokens of the longest segment; raises where it is longer than a bound.
+    """Return the length of the longest segment in tokens; raise if it is longer than a bound.
 
     Examples
     --------
@@ -370,13 +370,13 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
 
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:
-    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
+    """Return whether any scheme is possible: all labels are O, or some are I, and some others are unknown."""
     prefixes = {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
     return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
 
 
 def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> None:
-    """Say where labels that look like a scheme's break it."""
+    """Warn of the first place where labels break the scheme that they seem to follow."""
     scheme = None if reading is None else reading.scheme
     broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
     i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
