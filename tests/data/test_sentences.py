@@ -156,7 +156,7 @@ def test_forced_labels_that_do_not_fit_are_found():
     assert learner.predict_many([["a", "b"]] * 2, forced=[good, ["B-X", "I-X"]])
     learner.learn_many([["a"]], [["O"]])
     for forced, token, message in (
-        ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels that keep to the scheme"),
+        ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels of the scheme"),
         ([good, ["B-X"]], None, "^forced, sentence 1: it has 2 tokens, but 1 labels"),
         ([good, [None, "Q"]], 1, "^forced, sentence 1, token 1: 'Q' is not one of the labels"),
     ):

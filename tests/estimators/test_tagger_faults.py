@@ -328,7 +328,7 @@ def test_tokens_of_a_sentence_have_the_same_columns():
         with pytest.raises(ValueError, match=message):
             tagger.fit(sentences, y)
         fitted = SequenceTagger(template="ner").fit([["b", "c"]], y[:1])
-        said = "its tokens have features, but the tagger learned from columns" if "no dict" in message else message
+        said = "its tokens have features, but the tagger learned from columns" if "not a dict" in message else message
         for predict in (fitted.predict, fitted.decision_margin):
             with pytest.raises(ValueError, match=said):
                 predict(sentences)
