@@ -180,7 +180,7 @@ class SvmlightParser : public FeatureParser<V> {
         const std::string index = shown(digits);
         if (digits.size() == entry.size())
             refuse(p, "'" + index + "' is not an entry; write index:value, entries separated by spaces");
-        if (digits == "qid") refuse(p, "qid must stand right after the label; move it there");
+        if (digits == "qid") refuse(p, "qid must come right after the label; move it there");
         const std::string text = "feature index " + index;
         if (digits.substr(0, 1) == "-" && whole(digits.substr(1)))
             refuse(p, text + ": indices must not be negative; renumber the features");

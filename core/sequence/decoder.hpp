@@ -45,7 +45,7 @@ class Decoder {
                 for (i64 t = 0; t < n; ++t) scores_.force(x_, t, *label++, forced.choices);
             const double best = decode(n);
             if (label && !(best > NO_PATH))
-                throw SentenceError(first + i, "no labels that keep to the scheme fit those given", "forced, ");
+                throw SentenceError(first + i, "no labels of the scheme fit those given", "forced, ");
             if (scored && n > 0 && !std::isfinite(best))
                 throw SentenceError(first + i, "no labels have a finite score; learn with smaller steps");
         }

@@ -198,10 +198,10 @@ class DecodingGroup(Group):
     )
     encoding: str | None = parameter(
         None,
-        "'bioes': internally, segment ends and one-token segments have their own labels; BIO or IOB1 go in and out",
+        "'bioes': internally, segment ends and one-token segments have their own labels; files keep their scheme",
         one_of(None, "bioes", "none"),
         doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
-        "find chunks and names; input and output are BIO or IOB1, as in templates. Predicted segments "
+        "find chunks and names; input, output and templates use the scheme of your labels. Predicted segments "
         "of a type have one, two or more tokens only if training segments have.",
     )
     beam: int = parameter(

@@ -39,7 +39,7 @@ def test_spans_that_are_none_are_called_so():
     sentences_of(Document("Ada  left", [Span(3, 5, "PER")]), slips=slips)
     with pytest.warns(UserWarning, match="spans in which there is no token: 1, left out"):
         slips.tell("warn")
-    for ends, said in (((0, 0), "is empty"), ((3, 0), "ends before it begins"), ((0, 30), "does not lie within")):
+    for ends, said in (((3, 0), "ends before it begins"), ((0, 30), "does not lie within")):
         with pytest.raises(ValueError, match=said):
             parse(json.dumps({"text": "Ada left", "label": [[*ends, "PER"]]}), "a", 1)
 

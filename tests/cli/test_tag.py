@@ -25,7 +25,10 @@ def test_a_tagger_from_file_to_labels(chunks):
     assert json.loads(perceptive("eval", model, train, "--json").stdout)["metrics"]["f1"] == 100.0
     tagged = perceptive("tag", model, "-", input="the DT\ncat NN\n\n").stdout
     assert tagged == "the DT B-NP\ncat NN I-NP\n\n"
-    with_margins = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n").stdout.splitlines()
+    done = perceptive("tag", model, "-", "--kbest", 2, "--margin", input="the DT\ncat NN\n")
+    assert "note: --margin with --kbest: only the first sequence of each sentence has these numbers" in done.stderr
+    assert "note" not in perceptive("tag", model, "-", "--kbest", 1, "--margin", input="the DT\ncat NN\n").stderr
+    with_margins = done.stdout.splitlines()
     assert with_margins[0].startswith("# 1 ")
     assert with_margins[1].startswith("the DT B-NP ")
     assert float(with_margins[1].split()[3]) > 0
@@ -133,7 +136,7 @@ def test_errors_speak_of_options(chunks):
         ((*learn, "--max-segment", 3), "--max-segment needs --segments"),
         ((*long, "--segments", "--max-segment", 2), "is longer than 2; set --max-segment 3\n"),
         ((*odd, "--constraints", "bio", "--encoding", "none"), "turn the constraints off (--constraints none)"),
-        ((*odd, "--constraints", "bio"), "as 'perceptive convert' does, or choose --encoding none"),
+        ((*odd, "--constraints", "bio"), "as 'perceptive convert --scheme bio' does, or choose --encoding none"),
         ((*learn, "--template", chunks / "no.tmpl"), "no.tmpl: no such file; presets are chunking"),
     ):
         in_the_data = arguments[1] != learn[1] or "--template" in arguments
@@ -255,13 +258,13 @@ def test_what_is_wrong_with_a_sentence_is_told_by_file_and_line(tmp_path):
     assert f"{misfit}; they are read as conlleval reads them. Repair them, as 'perceptive convert'" in done.stderr
     assert load_learner(model).scheme == "bio"
     done = perceptive(*train, "--repair", "off")
-    assert f"{misfit}, so that predictions keep to no scheme" in done.stderr
+    assert f"{misfit}, so predictions follow no scheme" in done.stderr
     assert load_learner(model).scheme is None
     perceptive(*train, "--encoding", "bioes")
     assert load_learner(model).given == "bio"
     assert misfit in told(*train, "--constraints", "bio", "--encoding", "bioes", "--repair", "off")
     segments = ("--segments", "--template", "records")
-    assert told(*train, *segments, "--repair", "off").rstrip().endswith("repair the labels")
+    assert told(*train, *segments, "--repair", "off").rstrip().endswith("as 'perceptive convert --scheme bio' does")
     bad.write_text("\n\ncat NN B-NP\nand CC I-NP\ndog NN I-NP\n")
     assert "bad.conll:3: the segment 'NP' of tokens 0 to 2 is longer than 2; set --max-segment 3" in told(
         *train, *segments, "--max-segment", 2

@@ -124,7 +124,7 @@ def test_tokens_that_cannot_be_read_are_found(X, example, token, message):
 @pytest.mark.parametrize(
     ("sentence", "token", "message"),
     [
-        ([{"f": 1.0}, "b"], 1, "it is no dict, but those before it are"),
+        ([{"f": 1.0}, "b"], 1, "it is not a dict, but those before it are"),
         ([{"f": float("inf")}], 0, "neither a finite number nor a string"),
         ([{"f\ud800": 1.0}], 0, "no UTF-8 form"),
         ([{3: 1.0}], 0, "a column is of type 'int'"),
@@ -156,7 +156,7 @@ def test_forced_labels_that_do_not_fit_are_found():
     assert learner.predict_many([["a", "b"]] * 2, forced=[good, ["B-X", "I-X"]])
     learner.learn_many([["a"]], [["O"]])
     for forced, token, message in (
-        ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels that keep to the scheme"),
+        ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels of the scheme"),
         ([good, ["B-X"]], None, "^forced, sentence 1: it has 2 tokens, but 1 labels"),
         ([good, [None, "Q"]], 1, "^forced, sentence 1, token 1: 'Q' is not one of the labels"),
     ):

@@ -11,27 +11,32 @@ from hypothesis import strategies as st
 import perceptive
 from examples import examples
 from perceptive import SequenceTagger, _core, certify
-from perceptive.features import schemes
+from perceptive.features import bioes, schemes
 from perceptive.learners import SequenceLearner
+from perceptive.learners.sequence_model import guess_preset
 from perceptive.reference.rules import Rule
 from perceptive.reference.sequence import SequencePerceptron
 from perceptive.reference.viterbi import all_paths
 from tagger_data import X_TEST, Y_TEST, X, Y
 
 pytestmark = pytest.mark.core
+ENCODED = [scheme for scheme in schemes.SCHEMES if scheme != "bioes"]
+
+
+def written(y, scheme):
+    return [schemes.convert(labels, "bio", scheme) for labels in y]
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+@pytest.mark.parametrize("scheme", ENCODED)
 def test_an_encoding_stays_within(scheme, tmp_path):
-    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
-    y_test = [schemes.convert(labels, "bio", scheme) for labels in Y_TEST]
+    y, y_test = written(Y, scheme), written(Y_TEST, scheme)
     tagger = SequenceTagger(template="ner", encoding="bioes", keep="all").fit(X, y)
     assert tagger.scheme_ == scheme
     assert tagger.learner_.scheme == "bioes"
     assert "S-ORG" in tagger.learner_.labels or "E-ORG" in tagger.learner_.labels
     assert tagger.score(X_TEST, y_test) > 0.98
-    assert set(tagger.classes_) <= {f"{p}-{kind}" for p in "BI" for kind in ("PER", "ORG")} | {"O"}
+    assert set(tagger.classes_) <= {f"{p}-{kind}" for p in schemes.PREFIXES[scheme] for kind in ("PER", "ORG")} | {"O"}
     for predicted in (tagger.predict(X_TEST), tagger.predict(X_TEST, hypothesis="voted")):
         assert all(schemes.violation(scheme, labels) is None for labels in predicted)
     for paths, best in zip(tagger.predict_kbest(X_TEST, 4), tagger.predict(X_TEST), strict=True):
@@ -88,16 +93,16 @@ def written_in(scheme, n):
     return {path: schemes.convert(path, "bioes", scheme) for path in valid}
 
 
-@given(st.data(), st.integers(1, 4), st.sampled_from(["bio", "iob1"]))
+@given(st.data(), st.integers(1, 4), st.sampled_from(ENCODED))
 def test_choices_are_what_a_label_may_be_within(data, n, scheme):
     """Of all sequences of BIOES those that have a label of each choice are those that are as given when written."""
-    written = written_in(scheme, n)
-    valid = list(written)
+    as_given = written_in(scheme, n)
+    valid = list(as_given)
     one = data.draw(st.sampled_from(valid))
-    wanted = [label if data.draw(st.booleans()) else None for label in written[one]]
-    chosen = schemes.choices(wanted, scheme, BIOES)
+    wanted = [label if data.draw(st.booleans()) else None for label in as_given[one]]
+    chosen = bioes.choices(wanted, scheme, BIOES)
     fit = [path for path in valid if all(c is None or y in c.labels for c, y in zip(chosen, path, strict=True))]
-    assert fit == [path for path in valid if obeys(written[path], wanted)]
+    assert fit == [path for path in valid if obeys(as_given[path], wanted)]
     assert schemes.Paths("bioes", BIOES).fit(chosen)
     assert not schemes.Paths("bioes", BIOES).fit([*chosen[:-1], schemes.Choice(())])
 
@@ -108,7 +113,7 @@ def close(trellis):
     return any(a - b < 1e-4 for a, b in itertools.pairwise(scores))
 
 
-@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+@pytest.mark.parametrize("scheme", ENCODED)
 @examples(15)
 @given(data=st.data())
 def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
@@ -130,7 +135,7 @@ def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
     for _ in range(4):
         path = data.draw(st.sampled_from(every))
         y = [label if data.draw(st.booleans()) else None for label in schemes.convert(path, "bioes", scheme)]
-        said = [None if c is None else {names.index(z) for z in c.labels} for c in schemes.choices(y, scheme, names)]
+        said = [None if c is None else {names.index(z) for z in c.labels} for c in bioes.choices(y, scheme, names)]
         if None not in y:
             said = [names.index(label) for label in path]
         words = [{data.draw(st.sampled_from(["fa", "fb"])): 1.0} for _ in path]
@@ -144,15 +149,16 @@ def test_labels_that_are_none_are_free_under_an_encoding(scheme, data):
     assert learner.labels == names
 
 
-@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+@pytest.mark.parametrize("scheme", ENCODED)
 def test_partial_labels_are_learned_from_under_an_encoding(scheme, tmp_path):
-    y, y_test = ([schemes.convert(labels, "bio", scheme) for labels in some] for some in (Y, Y_TEST))
+    y, y_test = written(Y, scheme), written(Y_TEST, scheme)
     rng = np.random.default_rng(1)
     some = [[label if rng.random() < 0.7 else None for label in labels] for labels in y]
     tagger = SequenceTagger(template="ner", encoding="bioes", constraints=scheme).fit(X, some)
     assert tagger.learner_.scheme == "bioes"
     assert tagger.score(X_TEST, y_test) > 0.9
-    assert set(tagger.classes_) == {"B-ORG", "B-PER", "I-ORG", "I-PER", "O"}
+    letters = schemes.PREFIXES[scheme][:3]  # no segment has one token only
+    assert set(tagger.classes_) == {f"{p}-{kind}" for p in letters for kind in ("PER", "ORG")} | {"O"}
     assert all(schemes.violation(scheme, labels) is None for labels in tagger.predict(X_TEST))
     for x, labels in zip(X_TEST, y_test, strict=True):
         wanted = [label if rng.random() < 0.5 else None for label in labels]
@@ -163,9 +169,53 @@ def test_partial_labels_are_learned_from_under_an_encoding(scheme, tmp_path):
     perceptive.save(tagger, tmp_path / "a.model")
     assert perceptive.load(tmp_path / "a.model").predict(X_TEST) == tagger.predict(X_TEST)
     tagger.partial_fit(X[:1], [[None] * len(X[0])])
-    tagger.partial_fit([["a", "b", "c"]], [["I-NEW" if scheme == "iob1" else "B-NEW", None, "O"]])
+    new = schemes.convert(["B-NEW"], "bio", scheme)[0]
+    tagger.partial_fit([["a", "b", "c"]], [[new, None, "O"] if scheme != "ioe2" else [None, new, "O"]])
     assert tagger.learner_.labels[-1] == "S-NEW"  # in BIO a segment of two needs an I
-    assert ("I-NEW" in tagger.learner_.labels) == (scheme == "iob1")
+    assert ("I-NEW" in tagger.learner_.labels) == (scheme in ("iob1", "ioe1"))
+
+
+@pytest.mark.parametrize("scheme", ENCODED)
+@pytest.mark.parametrize("how", [{}, {"template": "ner"}, {"template": "ner", "rule": "mira", "epochs": 2}], ids=str)
+def test_the_same_segments_give_the_same_model_in_every_scheme(scheme, how):
+    usual = SequenceTagger(probability=True, **how).fit(X, written(Y, "bioes"))
+    other = SequenceTagger(probability=True, **how).fit(X, written(Y, scheme))
+    assert (usual.scheme_, other.scheme_) == ("bioes", scheme)
+    assert other.learner_.labels == usual.learner_.labels
+    assert sorted(other.learner_.heaviest(-1)) == sorted(usual.learner_.heaviest(-1))
+    said = usual.predict(X_TEST)
+    assert other.predict(X_TEST) == [schemes.convert(labels, "bioes", scheme) for labels in said]
+    assert other.score(X_TEST, written(Y_TEST, scheme)) == usual.score(X_TEST, written(Y_TEST, "bioes"))
+    for x, labels in zip(X_TEST[:5], other.predict(X_TEST[:5]), strict=True):
+        [best, *_] = other.predict_kbest([x], 2)[0]
+        assert best[0] == labels == other.predict([x], forced=[labels])[0]
+
+
+@pytest.mark.parametrize("scheme", schemes.SCHEMES)
+def test_the_preset_does_not_depend_on_the_scheme(scheme):
+    alone = [[f"B-{'XY'[t % 3 == 0]}" for t in range(30)]] * 10  # each token is a segment of its own
+    words = [[f"w{t}" for t in range(30)]] * 10
+    assert guess_preset(words, written(alone, scheme)) == "pos"
+    assert guess_preset(X, written(Y, scheme)) == guess_preset(X, Y)
+
+
+@pytest.mark.parametrize("scheme", ENCODED)
+def test_announced_labels_are_known_under_an_encoding(scheme):
+    tagger, every = SequenceTagger(template="hmm", encoding="bioes"), [f"{p}-NEW" for p in schemes.PREFIXES[scheme]]
+    tagger.partial_fit(X[:20], written(Y[:20], scheme), classes=every)
+    assert {*every} <= {*tagger.classes_}
+    assert {f"{p}-NEW" for p in "BIES"} <= {*tagger.learner_.labels}
+
+
+@pytest.mark.parametrize("scheme", ["ioe1", "ioe2", "bioes", "bio"])
+def test_a_stream_that_began_with_one_prefix_finds_its_scheme(scheme):
+    learner = SequenceLearner(template="hmm", encoding="bioes")
+    learner.learn(["a", "b"], ["O", "I-X"])  # like IOB1
+    y = schemes.convert(["B-X", "I-X", "O", "B-X"], "bio", scheme)
+    if scheme == "ioe1":
+        y = ["E-X", "I-X", "O", "O"]
+    learner.learn(list("abcd"), y)
+    assert (learner.given or learner.scheme) == scheme
 
 
 def test_partial_labels_under_an_encoding_bring_the_labels_they_need():
@@ -222,8 +272,10 @@ def test_what_an_encoding_cannot_do_is_said():
     assert SequenceTagger(template="word", encoding="bioes").fit([["a", "b"]], [["D", "N"]]).predict([["a"]]) == [["D"]]
 
 
-@pytest.mark.parametrize("named", ["B", "I", "B-N", "I-N"])
-@pytest.mark.parametrize("scheme", ["bio", "iob1"])
+@pytest.mark.parametrize(
+    ("scheme", "named"),
+    [(scheme, p + kind) for scheme in ENCODED for p in schemes.PREFIXES[scheme][:2] for kind in ("", "-N")],
+)
 def test_labels_in_templates_are_the_users_under_an_encoding(scheme, named):
     """A set holds the labels within that some sequence writes as it says."""
     x, y = [list("abcdef")], [["B-N", "I-N", "I-N", "B-N", "O", "B-M"]]

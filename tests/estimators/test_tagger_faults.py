@@ -322,13 +322,13 @@ def test_tokens_of_a_sentence_have_the_same_columns():
         ([[three, one]], "sentence 0, token 1: it has 1 column, but those before it have 3; give every"),
         ([["b", three]], "sentence 0, token 1: it has 3 columns, but those before it have 1"),
         ([["b", "c"], [one, one], ["b", {"word": 1.0}]], "sentence 2, token 1: it is a dict, but those before"),
-        ([[{"word": 1.0}, "b"]], "sentence 0, token 1: it is no dict, but those before it are; give all"),
+        ([[{"word": 1.0}, "b"]], "sentence 0, token 1: it is not a dict, but those before it are; give all"),
     ):
         y = [["O", "B-X"]] * len(sentences)
         with pytest.raises(ValueError, match=message):
             tagger.fit(sentences, y)
         fitted = SequenceTagger(template="ner").fit([["b", "c"]], y[:1])
-        said = "its tokens have features, but the tagger learned from columns" if "no dict" in message else message
+        said = "its tokens have features, but the tagger learned from columns" if "not a dict" in message else message
         for predict in (fitted.predict, fitted.decision_margin):
             with pytest.raises(ValueError, match=said):
                 predict(sentences)

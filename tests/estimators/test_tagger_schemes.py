@@ -65,13 +65,13 @@ def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_re
         assert SequenceTagger(encoding="bioes").fit(X, y).predict(X_TEST)
     with pytest.raises(ValueError, match=f"is not allowed here in the scheme '{scheme}'"):
         SequenceTagger(template="hmm", repair="error").fit(X, y)
-    with pytest.warns(UserWarning, match="so that predictions keep to no scheme"):
+    with pytest.warns(UserWarning, match="so predictions follow no scheme"):
         assert SequenceTagger(template="hmm", repair="off").fit(X, y).scheme_ is None
 
 
 def test_labels_that_break_a_scheme_everywhere_have_none():
     y, _ = broken(Y, 2)
-    with pytest.warns(UserWarning, match="so that predictions keep to no scheme"):
+    with pytest.warns(UserWarning, match="so predictions follow no scheme"):
         assert SequenceTagger(template="hmm").fit(X, y).scheme_ is None
 
 
@@ -235,5 +235,11 @@ def test_bmes_is_bioes_with_another_letter(kind):
 @pytest.mark.parametrize("encoding", ["bioes", None])
 def test_a_scheme_that_was_learned_is_not_left_by_what_comes_later(encoding):
     tagger = SequenceTagger(encoding=encoding, repair="off").fit([["Ann", "left"]], [["B-P", "O"]])
-    with pytest.raises(ValueError, match=r"repair the labels.*, or train a new tagger with"):
-        tagger.partial_fit([["we", "left"]], [["O", "I-P"]])
+    for labels, cure in (
+        (["O", "I-P"], "the labels follow the scheme 'iob1': convert them by 'perceptive convert --scheme bio'"),
+        (["S-P", "O"], "the labels follow the scheme 'bioes': convert them by 'perceptive convert --scheme bio'"),
+        (["O", "E-P"], "the labels follow the scheme 'ioe2': convert them by 'perceptive convert --scheme bio'"),
+        (["I-P", "S-P"], "repair the labels, as 'perceptive convert --scheme bio' does"),
+    ):
+        with pytest.raises(ValueError, match=rf"not allowed here in the scheme 'bio'; {cure}, or train a new tagger"):
+            tagger.partial_fit([["we", "left"]], [labels])

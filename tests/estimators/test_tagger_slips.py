@@ -86,12 +86,12 @@ def test_a_stream_of_iob1_that_turns_out_to_be_bio_is_bio():
 
 def test_a_stream_of_other_labels_that_begins_like_a_scheme_is_left_alone():
     tagger = SequenceTagger(template="hmm").learn_one(["b", "b"], ["B", "B"])
-    with pytest.warns(UserWarning, match="predictions keep to no scheme"):
+    with pytest.warns(UserWarning, match="predictions follow no scheme"):
         tagger.learn_one(["a", "b"], ["A", "B"])
     assert tagger.scheme_ is None
     assert tagger.classes_ == ["A", "B"]
     tagger = SequenceTagger(template="hmm").learn_one(["b", "b"], ["B-X", "O"])
-    with pytest.warns(UserWarning, match="predictions keep to no scheme"):
+    with pytest.warns(UserWarning, match="predictions follow no scheme"):
         tagger.learn_one(["a", "b"], ["NN", "O"])
     assert "NN" in tagger.classes_
 

@@ -1,5 +1,7 @@
 """Sentences in columns: which lines are tokens, which columns are read, and in which encoding."""
 
+import warnings
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,3 +171,28 @@ def test_a_label_that_says_nothing_leaves_its_entry_out():
     row = ("1", "Dogs", "dog", "NOUN", "NNS", "Number=Plur", "2", "nsubj", "_", "_")
     assert conllu.changed(row, "feats.Gender", "_")[5] == "Number=Plur"
     assert conllu.changed(row, "feats.Number", "_")[5] == "_"
+
+
+@pytest.mark.parametrize("tail", ["\t", "\t\t", " ", "\t ", " \t"])
+@pytest.mark.parametrize("between", ["\t", " "])
+def test_blanks_at_the_end_of_every_line_are_left_out(file, tail, between):
+    rows = ["Ada NNP B-PER", "left VBD O", "", "Bob NNP B-PER"]
+    lines = [row.replace(" ", between) + tail * bool(row) for row in rows]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        X, y = conll.read(file("\n".join(lines) + "\n"))
+    assert X == [[("Ada", "NNP"), ("left", "VBD")], [("Bob", "NNP")]]
+    assert y == [["B-PER", "O"], ["B-PER"]]
+    assert ["every line ends in a tab" in str(one.message) for one in said] == [True] * ("\t" in tail)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Ada\tB-PER\t\nleft\tO\n", r":2: 2 columns where line 1 has 3.*\. Line 1 ends in a tab; delete it"),
+        ("Ada\tB-PER\nleft\tO\t\n", r":2: 3 columns where line 1 has 2.*\. This line ends in a tab; delete it"),
+    ],
+)
+def test_a_line_that_ends_in_a_tab_among_others_is_told(file, text, message):
+    with pytest.raises(ValueError, match=message):
+        conll.read(file(text))

@@ -81,7 +81,8 @@ def test_tokens_of_prodigy_are_kept():
         ('{"text": "a", "label": [[0, 1]]}', r"\[0, 1\] is no span; write \[start, end, label\]"),
         ('{"text": "a", "label": [[0, 2, "X"]]}', r"does not lie within the text, which has 1 characters; count code"),
         ('{"text": "a", "label": [[-1, 1, "X"]]}', "does not lie within the text"),
-        ('{"text": "a", "label": [[1, 1, "X"]]}', "is empty"),
+        ('{"text": "a", "label": [[1, 0, "X"]]}', "ends before it begins"),
+        ('{"text": "a", "label": [[2, 2, "X"]]}', "does not lie within the text"),
         ('{"text": "a", "label": [[0.0, 1, "X"]]}', "has no whole numbers as its ends"),
         ('{"text": "a", "label": [[true, 1, "X"]]}', "has no whole numbers as its ends"),
         ('{"text": "a", "label": [[0, 1, ""]]}', "has no label in one line; name it"),
@@ -115,6 +116,7 @@ def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
             "spans that overlap an earlier or longer one: 1, left out",
         ),
         ([(0, 3, "X"), (0, 8, "Y")], ["B-Y", "I-Y", "O"], "spans that overlap"),
+        ([(0, 3, "X"), (6, 6, "Y"), (9, 9, "Y")], ["B-X", "O", "O"], "spans without any character: 2, left out"),
     ],
 )
 def test_spans_that_tokens_cannot_tell(spans, labels, said, tmp_path):

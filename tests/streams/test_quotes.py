@@ -24,7 +24,7 @@ def write(path, rows=ROWS, header=("text", "label"), delimiter="\t"):
 
 def test_quotes_may_mean_nothing(tmp_path):
     path = write(tmp_path / "t.tsv")
-    with pytest.raises(ValueError, match=r"where quotes mean nothing, give --quote none \(Python: quote=None\)"):
+    with pytest.raises(ValueError, match=r"if quotes have no special meaning, give --quote none \(Python: quote"):
         streams.load(path)
     for how in ({}, {"text_column": "text"}):
         X, y = streams.load(path, quote=None, **how)

@@ -60,6 +60,16 @@ class Processes:
     def kill_worker(self, number=0):
         self.workers.pop(number).kill()
 
+    def wait_until_gone(self, seconds=30.0):
+        """Wait until the scheduler knows of no worker; on a busy machine that takes a while."""
+        from distributed import Client  # the process that forks others needs none
+
+        deadline = time.monotonic() + seconds
+        with Client(self.address, set_as_default=False) as client:
+            while client.scheduler_info(n_workers=-1)["workers"]:
+                assert time.monotonic() < deadline, "the scheduler still knows of workers"
+                time.sleep(0.05)
+
     def kill_scheduler(self):
         self.scheduler.kill()
         self.scheduler = None

@@ -128,11 +128,12 @@ def test_all_workers_gone(processes, files):
         if history.epochs == 2:
             while processes.workers:
                 processes.kill_worker()
+            processes.wait_until_gone()
 
     began = time.monotonic()
-    with pytest.raises(ClusterError, match=r"has not answered within 1 s, and no worker is there; start workers, or"):
-        on_cluster(processes, files, limit=1.0, after_epoch=after_epoch)
-    assert time.monotonic() - began < 20
+    with pytest.raises(ClusterError, match=r"has not answered within 5 s, and no worker is there; start workers, or"):
+        on_cluster(processes, files, limit=5.0, after_epoch=after_epoch)
+    assert time.monotonic() - began < 60
     processes.start_worker()
     processes.start_worker()
 

@@ -15,6 +15,7 @@ from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.cli import main
 from perceptive.errors import ParameterError
 from perceptive.models.registry import load_learner
+from perceptive.training.cluster import Cluster
 
 SHARDS = 3
 
@@ -114,6 +115,19 @@ def test_files_that_nobody_has_labelled(processes, tmp_path, capsys):
         (tmp_path / "d.conllu").write_text("1\tYes\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
         assert main(["train", str(bad), "--task", "tag", "-o", str(tmp_path / "o"), "--shards", "2", *cluster]) != 0
         assert name in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "met"),
+    [(["--epochs", "0"], False), (["--dev", "x", "--holdout", "0.1"], True), (["--C", "-1"], True)],
+)
+def test_no_cluster_stays_open_if_options_are_wrong(processes, files, tmp_path, monkeypatch, wrong, met):
+    clusters, connect = [], Cluster.__init__
+    monkeypatch.setattr(Cluster, "__init__", lambda self, *how: (clusters.append(self), connect(self, *how))[1])
+    arguments = ["train", files, "--task", "tag", "-o", str(tmp_path / "m"), "--cluster", processes.address]
+    assert main([*arguments, "--shards", "2", *wrong]) == 2
+    assert bool(clusters) == met
+    assert all(one.client.status == "closed" for one in clusters)
 
 
 def test_a_run_is_resumed_elsewhere_and_a_model_goes_on(processes, files, tmp_path):

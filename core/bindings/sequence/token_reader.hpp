@@ -98,7 +98,7 @@ class TokenReader {
         if (n == 0 || width_ == 0)
             throw std::invalid_argument(
                 where(i, t) +
-                (n == 0 ? " is a dict, but those before it are not" : " is no dict, but those before it are") +
+                (n == 0 ? " is a dict, but those before it are not" : " is not a dict, but those before it are") +
                 "; give all tokens in one form");
         throw std::invalid_argument(where(i, t) + " has " + std::to_string(n) + (n == 1 ? " column" : " columns") +
                                     ", but those before it have " + std::to_string(width_) +

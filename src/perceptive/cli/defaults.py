@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from perceptive.cli.options import as_option, given
@@ -35,14 +36,17 @@ KINDS = {
 }
 
 
-def fill(options: argparse.Namespace, entry: Entry, task: Task) -> None:
-    """Set those options that were not given; other learners, and those that go on, have defaults of their own."""
+def fill(options: argparse.Namespace, entry: Entry, task: Task, opened: ExitStack) -> None:
+    """Set the options that were not given; other learners, and those that continue, have defaults of their own.
+
+    ``opened`` closes the cluster, if the sentences that choose a preset are read there.
+    """
     if options.model or entry.kernel:
         return
     if entry.name == "classify":
         found = DEFAULTS[kind_of(options)]
     elif entry.name == "tag":
-        found = of_preset(options, task)
+        found = of_preset(options, task, opened)
     else:
         return
     for name, value in found.items():
@@ -50,7 +54,7 @@ def fill(options: argparse.Namespace, entry: Entry, task: Task) -> None:
             setattr(options, name, value)
 
 
-def of_preset(options: argparse.Namespace, task: Any) -> Mapping[str, Any]:
+def of_preset(options: argparse.Namespace, task: Any, opened: ExitStack) -> Mapping[str, Any]:
     """What the preset of a tagger brings; where none is named, the one that fits the sentences.
 
     Where they come one by one, the first chooses the preset, and the learner takes what it brings.
@@ -62,7 +66,7 @@ def of_preset(options: argparse.Namespace, task: Any) -> Mapping[str, Any]:
     if name in (None, "auto"):
         if options.follow:
             return {}
-        X, y = task.labels(options)
+        X, y = task.labels(options, opened)
         name = guess_preset(X, y) if X else None  # to read them says what is wrong
     said = {**given(options, SequenceParameters), **given(options, TrainingParameters)}
     if note := told_of_rule(name, said, as_option):

@@ -320,8 +320,14 @@ PATHS = Group(
         "text": _value("tag this text instead of files; it is split into sentences and tokens", "TEXT"),
         "raw": _flag("files are raw text, one paragraph per line, to be split into sentences and tokens"),
         "kbest": _value("the k best label sequences, with their scores", "K", whole(1)),
-        "margin": _flag("how sure each label is; with an encoding, IOB1 labels are treated as BIO"),
-        "proba": _flag("probability of each label; for a span, of its least likely; needs training with --holdout"),
+        "margin": _flag(
+            "how sure each label is, with --kbest for the first sequence only; with an encoding, IOB1 labels are "
+            "treated as BIO, IOE1 as IOE2"
+        ),
+        "proba": _flag(
+            "probability of each label, with --kbest for the first sequence only; for a span, of its least "
+            "likely label; needs training with --holdout"
+        ),
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },
 )

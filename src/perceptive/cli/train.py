@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
@@ -72,6 +72,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    with ExitStack() as opened:  # what was needed to choose options, even if training cannot begin
+        return _run(options, opened)
+
+
+def _run(options: argparse.Namespace, opened: ExitStack) -> int:
     from perceptive import _core
     from perceptive.cli import pruning
     from perceptive.cli.console import tell_log
@@ -93,8 +98,9 @@ def run(options: argparse.Namespace) -> int:
 
         trials = tune(options, entry)
     _refuse_alone(options)
+    TrainingParameters(**given(options, TrainingParameters))  # wrong values are refused before files are read
     task = entry.adapter()
-    fill(options, entry, task)
+    fill(options, entry, task, opened)
     if learner is None and not open_rule:
         _refuse_unheeded(options)
     if options.follow:

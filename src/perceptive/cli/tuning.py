@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,7 +45,7 @@ def tune(options: argparse.Namespace, entry: Entry) -> list[Trial]:
     if not all(map(repeatable, expand(options.data))):
         raise UsageError("--tune reads the examples many times, a pipe gives them once; write them to a file")
     usual = argparse.Namespace(**vars(options))
-    fill(usual, entry, entry.adapter())
+    fill(usual, entry, entry.adapter(), ExitStack())
     training = TrainingParameters(**given(usual, TrainingParameters))
     choices = _choices(options, entry)
     default = _default(usual, {name: None for one in choices for name in one})
@@ -106,7 +107,7 @@ def _play(
         mine["cache"] = str(Path(folder, "-".join(str(choice.get(name)) for name in ("words", "idf"))))
     tried = argparse.Namespace(**{**vars(options), **choice, **mine})
     task = entry.adapter()
-    fill(tried, entry, task)
+    fill(tried, entry, task, ExitStack())
     training = TrainingParameters(**given(tried, TrainingParameters))
     job = task.open(tried, training, None)
     try:

@@ -31,6 +31,7 @@ class Slips:
     without_tokens: int = 0
     overlapping: int = 0
     in_pieces: int = 0
+    empty: int = 0
     refused: int = 0  # texts
     texts: int = 0  # that were accepted, and whose spans are told
     spans: int = 0
@@ -49,6 +50,7 @@ class Slips:
             (self.without_tokens, "spans in which there is no token", "left out"),
             (self.overlapping, "spans that overlap an earlier or longer one", "left out"),
             (self.in_pieces, "spans in several pieces", "left out"),
+            (self.empty, "spans without any character", "left out"),
             (self.refused, 'texts whose "answer" is "reject" or "ignore"', "passed over"),
         )
         parts = [f"{what}: {n:,}, {then}" for n, what, then in counted if n]
@@ -60,7 +62,7 @@ class Slips:
 
 
 def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[Document]:
-    """Yield the documents with valid spans; refuse or report spans in several pieces."""
+    """Return the documents with valid spans; refuse or leave out spans in several pieces, or without text."""
     found = []
     for document in documents:
         if document.refused:
@@ -71,6 +73,13 @@ def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[D
                 _refuse(document, span, "is in several pieces; leave it out")
             slips.in_pieces += 1
             slips.note(document, span)
+        for span in [span for span in document.spans or () if span.start == span.end]:
+            if repair == "error":
+                _refuse(document, span, "is empty; correct its end, or leave it out")
+            slips.empty += 1
+            slips.note(document, span)
+        if document.spans is not None:
+            document.spans = [span for span in document.spans if span.start < span.end]
         slips.texts, slips.spans = slips.texts + document.answered, slips.spans + len(document.spans or ())
         found.append(document)
     return found

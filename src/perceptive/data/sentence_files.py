@@ -145,7 +145,7 @@ class SentenceFiles:
                 yield from read_token_lines(path, self.encoding, live, self.columns.key, labels)
                 continue
             if format in COLUMNS:
-                yield from read_columns(path, self.encoding, live, self.format)
+                yield from read_columns(path, self.encoding, live, self.format, labels)
                 continue
             for some in self.documents(path, live):
                 if labels:

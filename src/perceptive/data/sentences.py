@@ -203,7 +203,7 @@ def _refuse_width(n: int, width: int, i: int, t: int) -> None:
             i,
             t,
         )
-    what = "no dict, but those before it are" if n else "a dict, but those before it are not"
+    what = "not a dict, but those before it are" if n else "a dict, but those before it are not"
     raise ExampleError(f"it is {what}; give all tokens in one form", i, t)
 
 

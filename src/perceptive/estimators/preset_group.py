@@ -47,7 +47,7 @@ class PresetGroup(SequenceGroup, TrainingGroup):
         "auto",
         check=one_of("auto", None, "bioes", "none"),
         doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
-        "find chunks and names; input and output are BIO or IOB1, as in templates. Predicted segments "
+        "find chunks and names; input, output and templates use the scheme of your labels. Predicted segments "
         'of a type have one, two or more tokens only if training segments have. "auto": "bioes" for the '
         'presets "chunking" and "ner", else None.',
     )

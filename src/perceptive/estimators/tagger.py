@@ -232,7 +232,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         X : list of sentences
         per : one of "token", "sequence"
             "token": for each token, how much score the best path through a different label loses. "sequence": the best
-            score minus the second best. With ``encoding``, IOB1 labels are treated as BIO.
+            score minus the second best. With ``encoding``, IOB1 labels are treated as BIO, IOE1 labels as IOE2.
         """
         learner = self._learned
         if per not in ("token", "sequence"):
@@ -247,7 +247,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         """Return the probability of each label, tokens × classes per sentence, calibrated on held-out sentences.
 
         The scores are max-marginals, so the most likely label of a token is its label on the best path. With
-        ``encoding``, IOB1 labels are treated as BIO: B begins a segment, I continues it.
+        ``encoding``, IOB1 labels are treated as BIO (B begins a segment, I continues it), IOE1 labels as IOE2.
         """
         learner = self._learned
         if learner.temperature is None:

@@ -21,9 +21,6 @@ MOST, TINY = 50, 100
 # which may be a single sentence
 WHOLE, LATER = (0, 0), (20, 2)
 ROLES = {"B": 0, "I": 1, "M": 1, "E": 2, "L": 2, "S": 3, "U": 3}  # begins, goes on, ends, both begins and ends
-LETTERS = {
-    "bio": "BIIB", "iob1": "BIIB", "bioes": "BIES", "bilou": "BILU", "bmes": "BMES", "ioe2": "IIEE", "ioe1": "IIEE",
-}  # fmt: skip
 
 
 class Reading(NamedTuple):
@@ -101,7 +98,7 @@ def resembled(label: str, scheme: str, known: Iterable[str]) -> str | None:
     prefix, kind = schemes.split(label)
     types = {schemes.split(one)[1] for one in known if one != "O"}
     if prefix in ROLES and kind in types:
-        return schemes.join(LETTERS[scheme][ROLES[prefix]], kind)
+        return schemes.join(schemes.LETTERS[scheme][ROLES[prefix]], kind)
     return None
 
 

@@ -28,6 +28,10 @@ from numpy.typing import NDArray
 PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE", "bmes": "BMES"}
 SCHEMES = tuple(PREFIXES)
 ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
+LETTERS = {  # for the first, a middle and the last token of a segment, and for its only one; see `STRICT`
+    "bio": "BIIB", "iob1": "BIIB", "bioes": "BIES", "bilou": "BILU", "bmes": "BMES", "ioe2": "IIEE", "ioe1": "IIEE",
+}  # fmt: skip
+STRICT = {"iob1": "bio", "ioe1": "ioe2"}  # schemes that mark only segments that touch; these mark all segments alike
 AS_BIOES = {"L": "E", "U": "S", "M": "I"}  # what the letters of BILOU and BMES are called there
 TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "M", "", "BI", "IE")  # what `_follows` tells apart
 EDGE = ("O", "")  # outside the sentence nothing goes on
@@ -216,82 +220,6 @@ class Choice:
     """One of several labels, in sorted order: what is known of a token if its neighbours do not decide its label."""
 
     labels: tuple[str, ...]
-
-
-def choices(labels: Sequence[Any], scheme: str, within: Iterable[str]) -> list[Choice | None]:
-    """Turn labels of BIO or IOB1, of which some are None, into BIOES; ``within`` are all BIOES labels.
-
-    A BIOES path with a label of each choice gives exactly the original labels when written in the scheme.
-
-    Examples
-    --------
-    >>> bioes = ["B-X", "I-X", "E-X", "S-X", "O"]
-    >>> [one and one.labels for one in choices(["B-X", None, "O"], "bio", bioes)]
-    [('B-X', 'S-X'), None, ('O',)]
-    >>> [one and one.labels for one in choices([None, "I-X"], "iob1", bioes)]
-    [('B-X', 'I-X', 'O'), ('B-X', 'E-X', 'I-X', 'S-X')]
-    """
-    every = frozenset(within)
-    found = [None if label is None else every & meanings(label, scheme) for label in labels]
-    for t, label in enumerate(labels if scheme == "iob1" else ()):
-        prefix, kind = EDGE if label is None else split(label)
-        if prefix == "O":
-            continue
-        # B says that a segment of its type ends before it, I that none does: what goes on in I is no end
-        ends = {join("E", kind), join("S", kind)}
-        if t > 0:
-            before = found[t - 1]
-            before = every if before is None else before
-            found[t - 1] = before & ends if prefix == "B" else before - ends
-        elif prefix == "B":
-            found[t] = frozenset()
-    return [None if some is None else Choice(tuple(sorted(some))) for some in found]
-
-
-@lru_cache(maxsize=4096)
-def meanings(label: str, scheme: str) -> frozenset[str]:
-    """Return the BIOES labels that a label of BIO or IOB1 may become; none for a label of no scheme.
-
-    Examples
-    --------
-    >>> sorted(meanings("I-X", "bio")), sorted(meanings("I-X", "iob1")), sorted(meanings("S-X", "bio"))
-    (['E-X', 'I-X'], ['B-X', 'E-X', 'I-X', 'S-X'], [])
-    """
-    prefix, kind = split(label)
-    return frozenset(join(p, kind) for p in _MEANINGS[scheme].get(prefix, ""))
-
-
-@lru_cache(maxsize=4096)
-def written(label: str, scheme: str) -> tuple[str, ...]:
-    """Return the labels of BIO or IOB1 that a BIOES label may be written as.
-
-    Examples
-    --------
-    >>> written("S-X", "bio"), written("S-X", "iob1"), written("E-X", "bio")
-    (('B-X',), ('B-X', 'I-X'), ('I-X',))
-    """
-    prefix, kind = split(label)
-    return tuple(join(p, kind) for p, within in _MEANINGS[scheme].items() if prefix in within)
-
-
-_MEANINGS = {"bio": {"B": "BS", "I": "IE", "O": "O"}, "iob1": {"B": "BS", "I": "BIES", "O": "O"}}
-
-
-def spelled_out(labels: Iterable[str], scheme: str, names: Collection[str]) -> list[str]:
-    """Return all BIOES labels that tokens may have if some labels of BIO or IOB1 are unknown.
-
-    ``names`` are the existing labels: without I-X, no BIO segment is longer than a token.
-
-    Examples
-    --------
-    >>> spelled_out(["B-X", "O"], "bio", ["B-X", "O"]), spelled_out(["B-X"], "bio", ["B-X", "I-X"])
-    (['S-X', 'O'], ['B-X', 'I-X', 'E-X', 'S-X'])
-    """
-    found: list[str] = []
-    for prefix, kind in dict.fromkeys(map(split, labels)):
-        long = scheme == "iob1" or join("I", kind) in names
-        found += [join(p, kind) for p in ("O" if prefix == "O" else "BIES" if long else "S")]
-    return list(dict.fromkeys(found))
 
 
 class Paths:

@@ -59,17 +59,17 @@ class Dual:
         self._predictor = None
 
     def set_open(self, open: bool) -> None:
-        """Whether the average credits v_K with the example that it is about to predict."""
+        """Set whether the average credits v_K with the example that it is about to predict."""
         if open != self.open:
             self.open = open
             self._forget_predictions()
 
     def counts(self) -> Counts:
-        """What was counted so far, to be counted on beside the dual until `count` takes it over."""
+        """Return a copy of the counts so far, to be continued outside of the dual until `count` takes them over."""
         return Counts(self.rounds, self.mistakes.copy(), self.criterion.copy())
 
     def count(self, counts: Counts) -> None:
-        """Take over counts: an average over the rounds, say, is another one then, also where nothing was learned."""
+        """Take over counts; averages over the rounds change with them, even if nothing was learned."""
         rounds = counts.rounds - self.rounds
         self.rounds, self.mistakes, self.criterion = counts
         if rounds:
@@ -97,7 +97,7 @@ class Dual:
         return len(self.held)
 
     def copy(self) -> Dual:
-        """A dual of its own; the kernel, which never changes, is shared."""
+        """Return a copy; the kernel, which never changes, is shared."""
         return copy.deepcopy(self, {id(self.kernel): self.kernel})
 
     supports: Any = forwarded("held.examples", "The prepared examples that were learned from, or None.")
@@ -106,17 +106,17 @@ class Dual:
 
     @property
     def alpha(self) -> Floats:
-        """Signed coefficients of the supports."""
+        """Return the signed coefficients of the supports."""
         return self._alpha[: len(self)]
 
     @property
     def sums(self) -> Floats:
-        """Σ round·step per support: what the average is made of."""
+        """Return Σ round·step per support, from which the average is computed."""
         return self._sums[: len(self)]
 
     @property
     def updates(self) -> int:
-        """Updates so far, over all problems."""
+        """The number of updates so far, over all problems."""
         return int(self.made.sum())
 
     # ------------------------------------------------------------ learning
@@ -136,14 +136,14 @@ class Dual:
     def scan(
         self, scores: Floats, targets: Targets, q: Floats, weights: Floats | None, begin: int, counts: Counts
     ) -> tuple[int, Counts]:
-        """Play on to the next example that is learned from; its steps are then in ``step``. Counts on from counts."""
+        """Play on to the next example that is learned from; its steps are then in ``step``. Continue the counts."""
         found, rounds = self._player.scan(
             scores, targets, q, weights, begin, self.step, self._margin, self._tau, counts.mistakes, counts.criterion
         )
         return int(found), counts._replace(rounds=counts.rounds + rounds)
 
     def found(self, row: int, counts: Counts) -> Updates:
-        """What `scan` found, as a batch of one."""
+        """Return what `scan` found, as a batch of one."""
         one = (self.step, self._margin, self._tau)
         return Updates(np.array([row]), np.array([counts.rounds]), *(part[None, :].copy() for part in one))
 
@@ -157,7 +157,7 @@ class Dual:
         whole: bool,
         counts: Counts,
     ) -> tuple[Updates, Counts]:
-        """Play a block whose own kernel values are in ``table``. Counts on from counts."""
+        """Play a block whose own kernel values are in ``table``. Continue the given counts."""
         row, at, step, margin, tau, rounds = self._player.play(
             scores, table, targets, q, weights, whole,
             self.step, self._margin, self._tau, counts.mistakes, counts.criterion,
@@ -177,14 +177,14 @@ class Dual:
         weights: Floats | None,
         counts: Counts,
     ) -> Any:
-        """Write updates and counts down; returns the slots of their supports, new or not."""
+        """Store updates and counts; return the slots of their supports, new or not."""
         self.count(counts)
         slots = self.add(X, numbers, updates.row, updates.step, updates.at[:, None])
         self._note(slots, updates, q[updates.row], None if weights is None else weights[updates.row])
         return slots
 
     def add(self, X: Any, numbers: NDArray[np.int64], rows: NDArray[np.int64], step: Floats, at: Any) -> Any:
-        """Add steps, made in the rounds ``at``, to the coefficients of some rows; returns the slots of these."""
+        """Add steps, made in the rounds ``at``, to the coefficients of some rows; return the slots of these."""
         self._forget_predictions()
         before = len(self)
         slots = self.held.slots(X, numbers, rows)
@@ -210,12 +210,12 @@ class Dual:
                     journal.write(slots[mine], at, step, margin[:, c], tau[:, c], size[mine], output)
 
     def count_updates(self, problem: int, updates: int, radius2: float) -> None:
-        """Count updates of a problem, of which the longest δ has this ‖δ‖²."""
+        """Count updates of a problem; ``radius2`` is the largest ‖δ‖² among them."""
         self.made[problem] += updates
         self.radius2[problem] = max(self.radius2[problem], radius2)
 
     def within_budget(self, block: Any, i: int, number: int) -> tuple[Floats, Learn]:
-        """What `scan` found, within a budget: the change in the scores of those after it, and what learns it then."""
+        """Return, for what `scan` found, the change in later scores within a budget, and a function that learns it."""
         assert self.forgetting is not None
         step, x = self.step.copy(), block.take(slice(i, i + 1))
         slot = self.held.find(x, number)
@@ -234,13 +234,13 @@ class Dual:
         return self.K.row(x, block.take(slice(i + 1, None)))[:, None] * step, learn
 
     def note_one(self, q: float, weight: float, counts: Counts) -> None:
-        """Write down, but for the coefficients, what `scan` found within a budget."""
+        """Store what `scan` found within a budget, except for the coefficients."""
         self._forget_predictions()
         self.count(counts)
         self._note(None, self.found(0, counts), np.array([q]), np.array([weight]))
 
     def replace(self, slot: int, x: Any, number: int, step: Floats) -> None:
-        """Let a new support take the place of one that is forgotten."""
+        """Replace a support that is forgotten by a new one."""
         self.held.replace(slot, x, number)
         self.alpha[slot] = step
         self.sums[slot] = self.rounds * step
@@ -248,14 +248,14 @@ class Dual:
     # ------------------------------------------------------------ predicting
 
     def in_double(self) -> Dual:
-        """The same dual, with kernel values in float64."""
+        """Return the same dual, with kernel values in float64."""
         twin = copy.copy(self)
         twin.K = KernelValues(self.kernel, np.float64, self.parameters.bias)
         twin.held = self.held.in_double()
         return twin
 
     def predictor(self) -> Dual:
-        """What predicts: small models do it in float64, so that scores do not depend on how many are asked for."""
+        """Return the dual that predicts: for small models in float64, so scores do not depend on the batch size."""
         if self._predictor is None:
             small = self.supports is None or size_of(self.supports) <= SMALL
             self._predictor = self.in_double() if small and self.K.dtype != np.float64 else self
@@ -278,7 +278,7 @@ class Dual:
             )  # fmt: skip
 
     def coefficients(self, hypothesis: str, normalized: bool = False) -> Floats:
-        """Coefficients of the supports that this hypothesis predicts with (none for ``voted``)."""
+        """Return the coefficients with which a hypothesis predicts (none for ``voted``)."""
         self.check_hypothesis(hypothesis)
         if hypothesis == "voted":
             raise ParameterError("a voted model has no single α; ask for {}", Parameter("hypothesis", "averaged"))
@@ -303,7 +303,7 @@ class Dual:
         return found
 
     def scores(self, A: Any, hypothesis: str, normalized: bool = False) -> Floats:
-        """Scores under a hypothesis, rows × outputs; votes are given as shares."""
+        """Return scores under a hypothesis, rows × outputs; votes as shares."""
         self.check_hypothesis(hypothesis)
         if self.supports is None:
             return np.zeros((len(A), self.n_outputs))
@@ -331,7 +331,7 @@ class Dual:
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
-        """The whole state, as plain values and arrays."""
+        """Return the whole state, as plain values and arrays."""
         held = self.held.state()
         arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, "ids": held.arrays.pop("ids")}
         arrays |= {"mistakes": self.mistakes, "criterion": self.criterion}
@@ -358,7 +358,7 @@ class Dual:
         n_outputs: int,
         parameters: KernelParameters | KernelRankingParameters,
     ) -> Self:
-        """What `state` gave; raises ValueError where the parts do not fit together."""
+        """Return the dual of a `state`; raise ValueError if its parts do not fit together."""
         meta, arrays = state
         dual = cls(kernel, task, n_outputs, parameters)
         if meta["n_outputs"] != n_outputs or len(meta["runs"]) != len(dual.journals):

@@ -27,7 +27,7 @@ BUSY = 32  # at a mistake in so many, kernel values of the whole block are made 
 
 
 class CoefficientChanges:
-    """Supports whose coefficients changed since some moment, in one piece, and by how much."""
+    """The supports whose coefficients changed since some moment, and by how much, in contiguous arrays."""
 
     def __init__(self, n_outputs: int) -> None:
         self.supports: Any = None
@@ -52,17 +52,17 @@ class CoefficientChanges:
 
     @property
     def slots(self) -> Order:
-        """Which supports they are."""
+        """The numbers of these supports."""
         return np.array(list(self._place), dtype=np.int64)
 
     @property
     def change(self) -> Floats:
-        """Per support and output."""
+        """The changes, per support and output."""
         return self._change[: len(self)]
 
 
 class DualEpochs:
-    """Prepared examples that a dual plays once, or perhaps several times; the lock is that of its learner."""
+    """Prepared examples that a dual plays once or several times; the lock is that of its learner."""
 
     def __init__(self, dual: Dual, lock: _core.Lock, X: Any, weights: Floats | None, several: bool) -> None:
         self.dual, self.lock, self.X, self.weights = dual, lock, X, weights
@@ -81,7 +81,7 @@ class DualEpochs:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the scores that were kept; the next epoch makes them anew."""
+        """Forget the kept scores; the next epoch computes them again."""
         n = len(self.X)
         self._busy = self.dual.kernel.vectors
         self._scores: Floats | None = None  # of all examples; where they are cached, with what id features add
@@ -112,14 +112,14 @@ class DualEpochs:
                 self._scores[new], self._known[new] = self._scored(self.X.take(new)), True
 
     def blocks(self, order: Order) -> Iterator[Order]:
-        """The order in parts, each to be played in one go."""
+        """Yield the order in parts, each to be played in one go."""
         yield from (order[begin : begin + self.block] for begin in range(0, len(order), self.block))
 
     def play(self, block: Order, targets: NDArray[np.int32]) -> None:
         """Play one block; targets are ±1, or classes.
 
-        What takes long comes first and changes nothing but what is kept here, which is made anew where it is broken
-        off; then the block is learned in one step.
+        The slow part comes first and changes only what is kept here, which is computed again if it is interrupted; then
+        the block is learned in one step.
         """
         try:
             self._play(block, targets)
@@ -166,7 +166,7 @@ class DualEpochs:
             self._played.append((block.copy(), slots, updates.step))  # the caller may shuffle it in place
 
     def _scored(self, X: Any) -> Floats:
-        """Scores of examples under all supports."""
+        """Return the scores of examples under all supports."""
         dual = self.dual
         if dual.supports is None:
             return np.zeros((len(X), dual.n_outputs))
@@ -184,7 +184,7 @@ class DualEpochs:
     def _play_by_rows(
         self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None
     ) -> tuple[Updates, Counts]:
-        """Where mistakes are few, only rows of examples that are learned from are made."""
+        """Play a block with few mistakes: compute kernel rows only for examples that are learned from."""
         dual, n, begin, counts = self.dual, len(q), 0, self.dual.counts()
         found = [Updates.none(dual.n_outputs, len(dual.journals))]
         while True:
@@ -219,7 +219,7 @@ class DualEpochs:
                 raise overflowed("scores")
 
     def _of_id_features(self, block: Order) -> Floats | None:
-        """Δ-trick: what the id features of the examples add to their own scores."""
+        """Return what the id features of the Δ-trick add to the examples' own scores."""
         delta2 = self.dual.parameters.delta**2
         if not delta2:
             return None
@@ -251,7 +251,7 @@ class DualEpochs:
     # ------------------------------------------------------------ cached kernel values
 
     def _begin_cached(self, order: Order) -> None:
-        """Scores of all examples, with what their id features add for the length of the epoch."""
+        """Compute the scores of all examples, with what their id features add during the epoch."""
         if self._scores is None:
             rest = np.setdiff1d(np.arange(len(self.X)), order)
             self._scores = np.zeros((len(self.X), self.dual.n_outputs))
@@ -265,7 +265,7 @@ class DualEpochs:
             self._scores += self._own
 
     def _play_cached(self, block: Order, targets: Any, q: Floats, weights: Floats | None) -> tuple[Updates, Counts]:
-        """Every update corrects all scores, by a column of kernel values that later epochs find again."""
+        """Play a block: every update corrects all scores by a column of kernel values, kept for later epochs."""
         assert self._scores is not None
         dual, scores, begin, counts = self.dual, self._scores[block], 0, self.dual.counts()
         found = [Updates.none(dual.n_outputs, len(dual.journals))]
@@ -282,7 +282,7 @@ class DualEpochs:
         return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
 
     def _column(self, i: int) -> Floats:
-        """K(x_i, ·) + b² for all examples."""
+        """Return K(x_i, ·) + b² for all examples."""
         column = self._columns.get(i)
         if column is None:
             column = self.dual.K.row(self.X.take(slice(i, i + 1)), self.X).astype(self.dual.K.dtype)
@@ -293,7 +293,7 @@ class DualEpochs:
     # ------------------------------------------------------------ between two blocks
 
     def snapshot(self) -> State:
-        """Where it stands between two blocks, as plain values and arrays."""
+        """Return the state between two blocks, as plain values and arrays."""
         arrays: Arrays = {"known": self._known, "done": self._done}
         if self._scores is not None:
             arrays["scores"] = self._scores
@@ -311,7 +311,7 @@ class DualEpochs:
         return State({"busy": self._busy}, {name: array.copy() for name, array in arrays.items()})
 
     def restore(self, state: State) -> None:
-        """Go on from a snapshot; raises ValueError where it is of other examples."""
+        """Continue from a snapshot; raise ValueError if it belongs to other examples."""
         meta, arrays = state
         n, outputs = len(self.X), self.dual.n_outputs
 
@@ -343,7 +343,7 @@ class DualEpochs:
 
 
 def _squared_lengths(dual: Dual, X: Any) -> Floats:
-    """K(x, x) of each example with bias and id feature, or why it cannot be used."""
+    """Return K(x, x) of each example with bias and id feature; raise if it cannot be used."""
     lengths = dual.K.norms(X)
     q = lengths + dual.parameters.delta**2
     # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.

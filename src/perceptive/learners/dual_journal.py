@@ -1,4 +1,4 @@
-"""What a dual learns: updates, what is counted, and how much each of the vectors v₀, v₁, … counts in a prediction."""
+"""What a dual learns: updates, counts, and the weight of each vector v₀, v₁, … in a prediction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Updates(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Rounds of a dual, and of each problem the mistakes and their criterion."""
+    """The rounds of a dual, and the mistakes and the criterion of each problem."""
 
     rounds: int
     mistakes: NDArray[np.int64]
@@ -42,9 +42,9 @@ class Counts(NamedTuple):
 def voter_weights(
     survival: NDArray[np.int64], hypothesis: str, open: bool, lengths2: Floats | None, seed: int
 ) -> Floats:
-    """How much each v_k counts in the sum that predicts, over its length where ``lengths2`` are given.
+    """Return the weight of each v_k in the sum that predicts, divided by its length if ``lengths2`` are given.
 
-    An open average credits the last one with a round more.
+    An open average credits the last one with one more round.
     """
     if hypothesis == "averaged":
         survival[-1] += open or survival.sum() == 0

@@ -62,17 +62,17 @@ class DualLearner(Recorded, ABC):
             self.dual.set_open(open)
 
     def learned(self) -> Dual:
-        """The dual of a learner that has learned something."""
+        """Return the dual; raise if nothing was learned."""
         if self.dual is None:
             raise ValueError(NOTHING_LEARNED)
         return self.dual
 
     @abstractmethod
     def _new_dual(self, kernel: Kernel) -> Dual:
-        """A dual that has learned nothing: v₀ = 0."""
+        """Return a dual that has learned nothing: v₀ = 0."""
 
     def _dual_or_start(self, kernel: Kernel) -> Dual:
-        """The dual; before the first example one that predicts with v₀."""
+        """Return the dual; before the first example, one that predicts with v₀."""
         return self._new_dual(kernel) if self.dual is None else self.dual
 
     def as_rows(self, X: Any) -> Any:
@@ -208,7 +208,7 @@ class DualLearner(Recorded, ABC):
     # ------------------------------------------------------------ files
 
     def _state(self) -> State:
-        """What all such learners write, copied: the arrays are those that it learns with."""
+        """Return a copy of the state that all such learners share."""
         arrays: Arrays = {}
         names = [f.name for f in fields(self.parameters) if f.name != "kernel"]
         meta: dict[str, Any] = {
@@ -238,7 +238,7 @@ class DualLearner(Recorded, ABC):
 
 
 def sparse_rows(dicts: Sequence[Mapping[Any, Any]], hasher: HashKernel) -> Any:
-    """Dicts of features as the rows of a sparse matrix."""
+    """Return dicts of features as the rows of a sparse matrix."""
     import scipy.sparse as sp
 
     indptr, indices, data = hasher.encode(dicts)
@@ -255,7 +255,7 @@ def check_gram(X: Any, fresh: bool) -> None:
 
 
 def _witnesses(dual: Dual, mine: slice) -> dict[str, Witness]:
-    """The vectors of the hypotheses, as coefficients of the supports."""
+    """Return the vectors of the hypotheses, as coefficients of the supports."""
     found: dict[str, Witness] = {}
     for name in WITNESSES if dual.supports is not None else ():
         u = dual.coefficients(name)[:, mine]

@@ -1,11 +1,10 @@
-"""`Labelling`: the scheme that a tagger's labels keep to, and labels that are others within than outside."""
+"""`Labelling`: the scheme of a tagger's labels, and internal labels that differ from the user's."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Self
 
 from perceptive import _core
@@ -14,13 +13,12 @@ from perceptive.data.sentences import as_lists, check_length
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
-from perceptive.features import label_repair, schemes
+from perceptive.features import bioes, label_repair, schemes
+from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
 Labels = list[Any]
-CURE = "repair the labels"
-REPAIR = "repair the labels, as 'perceptive convert' does"
 FORCED = "forced, "
 LOOSE = ", or turn the constraints off ({})"
 ANEW = ", or train a new tagger without constraints ({})"
@@ -42,23 +40,23 @@ class Labelling:
 
     wanted: str | None  # a scheme, "auto", or none
     segments: bool = False  # whether whole segments have features; then constraints cannot be turned off
-    encoding: str | None = None  # the scheme within, where BIO and IOB1 are to be written otherwise
+    encoding: str | None = None  # the scheme of internal labels, if it is not to be the user's
     max_segment: int | None = None
-    scheme: str | None = None  # that labels within keep to
-    given: str | None = None  # that of the user's labels, where those within are another's
+    scheme: str | None = None  # of the internal labels
+    given: str | None = None  # of the user's labels, if the internal ones follow another
     recognised: bool = False
-    settled: bool = False  # recognised in a whole training set: what breaks the scheme is refused
-    longest: int | None = None  # tokens of the longest segment, where segments have features
-    repair: str = "warn"  # what is done with labels that break their scheme in a few places
+    settled: bool = False  # recognised in a whole training set: labels that break the scheme are refused
+    longest: int | None = None  # tokens of the longest segment, if segments have features
+    repair: str = "warn"  # what to do with labels that break their scheme in a few places
 
     @classmethod
     def of(cls, p: SequenceParameters) -> Self:
-        """As parameters ask for it."""
+        """Return a labelling with these parameters."""
         wanted, encoding = "bio" if p.segments else p.constraints, None if p.encoding == "none" else p.encoding
         return cls(wanted, p.segments, encoding, p.max_segment, longest=p.max_segment, repair=p.repair)
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:
-        """Raise where labels break the scheme that is wanted."""
+        """Raise if labels break the wanted scheme."""
         if self.wanted is None or self.wanted not in schemes.SCHEMES or self.encoding is not None:
             return
         if self.repair != "warn" or label_repair.repaired(y, self.wanted) is None:
@@ -68,7 +66,7 @@ class Labelling:
         for i, labels in enumerate(y):
             t = schemes.violation(scheme, labels)
             if t is not None:
-                broken = f"{misfit(labels[t], scheme)}; {CURE}"
+                broken = f"{misfit(labels[t], scheme)}; {cure_of(y, scheme)}"
                 if self.segments:
                     raise ExampleError(broken, i, t)
                 raise ExampleError(literal(broken) + otherwise, i, t, parameters=NO_CONSTRAINTS)
@@ -76,16 +74,19 @@ class Labelling:
     def meet(
         self, y: list[Any], known: Labels, whole: bool, classes: Iterable[Any] = ()
     ) -> tuple[list[Any], dict[Any, None]]:
-        """Labels to learn from as they are within, and all that have to be known for them.
+        """Return the internal labels to learn from, and all internal labels that must be known for them.
 
-        Settles the scheme and the longest segment; ``known`` are the labels so far, and ``classes`` more of them.
+        Set the scheme and the longest segment. ``known`` are the labels so far, ``classes`` are more of them.
         ``whole``: y is a whole training set.
         """
         different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
         y, more = self.encode(self.mended(y, known), known, whole)
         said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
-        labels = {**different_labels([list(classes)]), **dict.fromkeys(said), **dict.fromkeys(more)}
+        announced = list(different_labels([list(classes)]))
+        if self.given is not None:
+            announced = bioes.spelled_out(announced, self.given, announced)
+        labels = {**dict.fromkeys(announced), **dict.fromkeys(said), **dict.fromkeys(more)}
         self.keep_to(y, whole)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
@@ -106,9 +107,9 @@ class Labelling:
         return y, labels
 
     def mended(self, y: list[Any], known: Collection[Any] = ()) -> list[Any]:
-        """Labels as they are read, where a few break the scheme that they are to keep to; says so, or raises.
+        """Return the labels, repaired if a few break their scheme; warn of these, or raise.
 
-        ``known`` are the labels within so far.
+        ``known`` are the internal labels so far.
         """
         names, few = self.names(list(known)), label_repair.LATER if self.recognised else label_repair.WHOLE
         stream = self.recognised and not self.settled  # a scheme that few labels tell of
@@ -130,7 +131,7 @@ class Labelling:
         return [found.sentences.get(i, labels) for i, labels in enumerate(y)]
 
     def _tell(self, y: list[Any], scheme: str, found: label_repair.Repair) -> None:
-        """Say which labels are read otherwise than they are given."""
+        """Warn of the labels that are repaired."""
         places = {i: schemes.violation(scheme, label_repair.replaced(y[i], found.slips)) for i in found.sentences}
         for slip, read_as in found.slips.items():
             n, of = sum(labels.count(slip) for labels in y), sum(map(len, y))
@@ -152,17 +153,17 @@ class Labelling:
         warnings.warn(ExampleWarning(words, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
 
     def _reconsider(self, y: list[Any], known: Iterable[Any]) -> None:
-        """Change a scheme that was recognised by too little: where there is but I, IOB1 was meant, or another."""
+        """Change a scheme that was recognised by too few labels: if all were I, it may be IOB1 or another."""
         if self.settled or self.wanted != "auto" or "iob1" not in (self.given, self.scheme):
             return
         better = recognised(y)
-        if self.given is not None:
-            self.given = "bio" if better == "bio" else self.given
+        if self.given is not None and better is not None:
+            self.given = None if better == "bioes" else better  # what is known is in BIOES already
         elif better is not None and all(schemes.split(label)[0] in "OI" for label in known):
             self.scheme = better
 
     def look_up(self, y: list[Any], known: dict[Any, int]) -> list[Any]:
-        """Labels to be looked at as they are within; raises where one is not known, or breaks the scheme."""
+        """Return the internal labels of known ones, without learning; raise if one is unknown, or breaks the scheme."""
         scheme = self.given or self.scheme
         if self.repair == "warn" and scheme is not None:
             mended = label_repair.repaired(y, scheme, known=self.names(list(known)))
@@ -188,9 +189,9 @@ class Labelling:
         return f"the learner has never seen {schemes.segment_of(label) if met else f'the label {name!r}'}"
 
     def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
-        """Recognise the scheme of labels; in the end every sequence of y is allowed.
+        """Recognise the scheme of labels; afterwards every sequence of y is allowed.
 
-        ``whole``: y is a whole training set, and what comes later has to keep to its scheme.
+        ``whole``: y is a whole training set, and later labels must follow its scheme.
         """
         if self.given is not None or self.wanted is None or self.wanted == "none":
             return  # `encode` has seen to it, or there is nothing to see to
@@ -209,69 +210,68 @@ class Labelling:
             self.scheme = None  # labels of no scheme have come
 
     def encode(self, y: list[Any], known: Iterable[Any] = (), whole: bool = False) -> tuple[list[Any], Labels]:
-        """Labels as they are within: in BIOES, where the encoding is wanted and they keep to BIO or IOB1.
+        """Return the internal labels: in BIOES, if the encoding is wanted and labels follow another scheme.
 
-        In sentences with labels that are None the others become choices among the labels ``known`` within, those of
-        the other sentences, and more that are needed for all that may be meant; these are given back.
+        In a sentence with labels that are None, the others become choices among internal labels: those ``known``,
+        those of the other sentences, and more if they are needed. These are returned, too.
         """
         if self.encoding is None or (self.recognised and self.given is None):
             return y, []
         new = self.given is None
         if self.given is None:
-            found = self.wanted if self.wanted in ("bio", "iob1") else recognised(y)
-            if found not in ("bio", "iob1"):
+            found = self.wanted if self.wanted in schemes.SCHEMES else recognised(y)
+            if found is None or found == "bioes":
                 return y, []
             self.given, self.scheme, self.recognised, self.settled = found, "bioes", True, whole
         for i, labels in enumerate(y):
             t = schemes.violation(self.given, labels)
             if t is not None:
-                broken, cure = literal(misfit(labels[t], self.given)), "choose" if new else "train a new tagger with"
-                raise ExampleError(
-                    f"{broken}; {REPAIR}, or {cure} {{}}", i, t, parameters=[Parameter("encoding", None)]
-                )
+                broken = literal(f"{misfit(labels[t], self.given)}; {cure_of(y, self.given)}")
+                otherwise = ", or choose {}" if new else ", or train a new tagger with {}"
+                raise ExampleError(broken + otherwise, i, t, parameters=[Parameter("encoding", None)])
         within = [labels if None in labels else schemes.convert(labels, self.given, "bioes") for labels in y]
         partial = [i for i, labels in enumerate(y) if None in labels]
         if not partial:
             return within, []
         there = dict.fromkeys([*known, *(label for labels in within if None not in labels for label in labels)])
         said = dict.fromkeys(label for i in partial for label in y[i] if label is not None)
-        more = schemes.spelled_out(said, self.given, {*said, *self.names(list(there))})
+        more = bioes.spelled_out(said, self.given, {*said, *self.names(list(there))})
         for i in partial:
             within[i] = self.choices(y[i], [*there, *more])
         return within, more
 
     def choices(self, labels: Sequence[Any], within: Iterable[Any]) -> list[Any]:
-        """What labels of which some may be None say of those within."""
+        """Return the internal labels that are possible for labels of which some may be None."""
         assert self.given is not None
-        return list(schemes.choices(labels, self.given, within))
+        return list(bioes.choices(labels, self.given, within))
 
     def knows(self, label: Any, within: Collection[Any]) -> bool:
-        """Whether a label of the user's is any of those within."""
+        """Return whether one of the user's labels is known."""
         if self.given is None:
             return isinstance(label, Hashable) and label in within
-        return isinstance(label, str) and not schemes.meanings(label, self.given).isdisjoint(within)
+        return isinstance(label, str) and not bioes.meanings(label, self.given).isdisjoint(within)
 
     def names(self, labels: Labels) -> Labels:
-        """The user's name of each label within; IOB1 is BIO until `decode`."""
-        if self.given is None:
-            return labels
-        return [{"S": "B", "E": "I"}.get(label[0], label[0]) + label[1:] for label in labels]
+        """Return the user's name of each internal label; IOB1 is BIO, and IOE1 is IOE2, until `decode`."""
+        return labels if self.given is None else [bioes.name(label, self.given) for label in labels]
 
     def decode(self, labels: Labels) -> Labels:
-        """A sequence of `names` as the user writes it."""
-        return schemes.convert(labels, "bio", "iob1") if self.given == "iob1" else labels
+        """Return a sequence of `names` as the user writes it."""
+        strict = schemes.STRICT.get(self.given or "")
+        return labels if strict is None else schemes.convert(labels, strict, str(self.given))
 
     def named(self, labels: Labels) -> Labels:
-        """A sequence of the user's by `names`; labels that are None stay so."""
-        if self.given != "iob1":
+        """Return the `names` of a sequence of the user's labels; None stays None."""
+        strict = schemes.STRICT.get(self.given or "")
+        if strict is None:
             return labels
-        names = schemes.convert(labels, "iob1", "bio")
+        names = schemes.convert(labels, str(self.given), strict)
         return [None if label is None else name for label, name in zip(labels, names, strict=True)]
 
     def forced(self, X: Sequence[Any], forced: Sequence[Sequence[Any]] | None, within: list[Any]) -> _core.Forced:
-        """Labels of the user's that predictions have to obey, as the core takes them; those that are None are free.
+        """Return labels that predictions must have, in the form of the core; None leaves a token free.
 
-        ``within`` are the labels that the core knows, in order.
+        ``within`` are the internal labels, in the order of the core.
         """
         if forced is None:
             return _core.Forced()
@@ -292,7 +292,7 @@ class Labelling:
         return _core.Forced(given, *numbered(different_labels(given), index))
 
     def state(self) -> Meta:
-        """What was found out about the labels."""
+        """Return what is known about the labels."""
         return {name: getattr(self, name) for name in ("longest", "scheme", "given", "recognised", "settled")}
 
     def restore(self, meta: Meta) -> None:
@@ -306,9 +306,9 @@ class Labelling:
         predicted: Sequence[Sequence[Any]],
         unknown: Sequence[Sequence[bool]] | None = None,
     ) -> Evaluation:
-        """Count segments as `conlleval` does, those of BIOES too; tags, where labels are of no scheme.
+        """Count segments as `conlleval` does, in every scheme; or tags, if labels follow no scheme.
 
-        Labels of the truth that are None are free; ``unknown`` says which words are, for tags.
+        Labels of the truth that are None are skipped; ``unknown`` marks the unknown words, for tags.
         """
         if self.scheme is None and label_repair.meant(truth) is None:
             return evaluate_tags(truth, predicted, unknown)
@@ -316,17 +316,31 @@ class Labelling:
 
 
 def misfit(label: Any, scheme: str) -> str:
-    """What is wrong with a label."""
+    """Return a message about a label that is not allowed in its place."""
     return f"label {label!r} is not allowed here in the scheme {scheme!r}"
 
 
+def cure_of(y: Sequence[Sequence[Any]], scheme: str) -> str:
+    """Return the cure for labels that break a scheme: they follow another one, or none.
+
+    Examples
+    --------
+    >>> cure_of([["B-X", "E-X"]], "bio")
+    "the labels follow the scheme 'bioes': convert them by 'perceptive convert --scheme bio'"
+    """
+    convert, other = f"'perceptive convert --scheme {scheme}'", recognised(y)
+    if other is None or other == scheme:
+        return f"repair the labels, as {convert} does"
+    return f"the labels follow the scheme {other!r}: convert them by {convert}"
+
+
 def recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """The scheme of labels; None where they say nothing of it."""
+    """Return the scheme of labels; None if it cannot be recognised."""
     return None if _undecided(y) else schemes.recognise(y)
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:
-    """Labels that are None filled in so that segments are as short as can be."""
+    """Fill in labels that are None so that segments are as short as possible."""
     found = list(labels)
     for t, label in enumerate(labels):
         if label is None:
@@ -336,7 +350,7 @@ def least_segments(labels: Sequence[Any]) -> Labels:
 
 
 def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int:
-    """Tokens of the longest segment; raises where it is longer than a bound.
+    """Return the length of the longest segment in tokens; raise if it is longer than a bound.
 
     Examples
     --------
@@ -356,43 +370,16 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
 
 
 def _undecided(y: Sequence[Sequence[Any]]) -> bool:
-    """Whether labels say nothing of their scheme: all are O, or I where what stands before it is not said."""
+    """Return whether any scheme is possible: all labels are O, or some are I, and some others are unknown."""
     prefixes = {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
     return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
 
 
 def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> None:
-    """Say where labels that look like a scheme's break it."""
+    """Warn of the first place where labels break the scheme that they seem to follow."""
     scheme = None if reading is None else reading.scheme
     broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
     i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
     if t is not None and scheme is not None:
-        wrong = literal(f"{misfit(y[i][t], scheme)}, so that predictions keep to no scheme; {CURE}")
+        wrong = literal(f"{misfit(y[i][t], scheme)}, so predictions follow no scheme; {cure_of(y, scheme)}")
         warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
-
-
-# ---------------------------------------------------------------- labels as the core takes them
-
-
-def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
-    try:
-        found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
-        found.pop(None, None)
-    except TypeError:
-        found = {}
-    if found and not any(label != label for label in found):
-        return found
-    for i, labels in enumerate(y):
-        for t, label in enumerate(labels):
-            if label is not None and (not isinstance(label, Hashable) or label != label):
-                raise ExampleError(f"{label!r} cannot be a label; give strings or whole numbers", i, t)
-    return found
-
-
-def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
-    """The number of each label and choice, as `core/sequence/choices.hpp` has them, and the labels of each choice."""
-    chosen = [one for one in said if isinstance(one, schemes.Choice)]
-    if not chosen:
-        return index, []
-    numbers = {one: -2 - i for i, one in enumerate(chosen)}
-    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]

@@ -1,4 +1,4 @@
-"""`VectorMixture`: what shards made of one weight vector, to be mixed (McDonald, Hall & Mann 2010).
+"""`VectorMixture`: what shards have learned from one weight vector on, to be mixed (McDonald, Hall & Mann 2010).
 
 Shard i starts from v, goes to v_i, and has been at v_{i,t} in round t. It has a weight ω_i, and μ_i = ω_i/Σ ω: ω_i = 1,
 or its updates. A mixture is ::
@@ -6,12 +6,12 @@ or its updates. A mixture is ::
     step = Σ ω_i (v_i − v)              v ← v + step/Σ ω
     spread = Σ_i Σ_t (v_{i,t} − v)      for the average: the mean of all v_{i,t}, as in `reference.mixing`
 
-so that a shard is the mixture of itself, and two mixtures add up to one. Both are zero where nothing was learned. With
+so that a shard is the mixture of itself, and two mixtures add up to one. Both are zero if nothing was learned. With
 the lazy average (core/linear.hpp), Σ_t (v_{i,t} − v) = clock·(v_i − v) − sum. Shares of sum that a shard puts off wait
 with those of the vector, and are left out here.
 
 AROW keeps σ beside each weight: with P_i = 1/σ_i, P = Σ μ_i P_i and v = P⁻¹ Σ μ_i P_i v_i. Written with ρ_i = P_i σ,
-which is 1 where nothing was learned: step = Σ ω_i ρ_i (v_i − v), gain = Σ ω_i (ρ_i − 1), v ← v + step/(Σ ω + gain),
+which is 1 if nothing was learned: step = Σ ω_i ρ_i (v_i − v), gain = Σ ω_i (ρ_i − 1), v ← v + step/(Σ ω + gain),
 σ ← σ Σ ω/(Σ ω + gain).
 """
 
@@ -38,9 +38,9 @@ MIXED = (
 
 
 def weighted(run: _core.Progress) -> dict[str, Any]:
-    """What the theorems of mixing must know of a run: what its updates and mistakes weigh, and the largest μ.
+    """Return what the theorems of mixing need: the weights of a run's updates and mistakes, and the largest μ.
 
-    Serial rounds weigh 1.
+    Serial rounds have weight 1.
     """
     if not run.mixed_rounds:
         return {}
@@ -52,9 +52,9 @@ def weighted(run: _core.Progress) -> dict[str, Any]:
 
 
 class VectorMixture:
-    """What the replica ``end`` of a vector has become, or several together; it has learned all that it is to.
+    """What the replica ``end`` of a vector, or several replicas, have learned; their learning is over.
 
-    ω is its updates (``by_updates``), or 1.
+    ω is the number of its updates (``by_updates``), or 1.
     """
 
     def __init__(self, start: WeightVector, end: WeightVector, by_updates: bool) -> None:
@@ -76,7 +76,7 @@ class VectorMixture:
         self._spare = start.spare
 
     def add(self, other: VectorMixture) -> None:
-        """Let other shards join."""
+        """Add other shards."""
         if self.at is not None and other.at is not None:
             own, others = Cells(self.at, self.parts[0]).aligned(Cells(other.at, other.parts[0]))
             self.at, self.parts[0], other.parts[0] = own.at, own.values, others.values
@@ -133,7 +133,7 @@ class VectorMixture:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a way through a network: weights that no shard has touched are left out where they are many."""
+        """Return the state to send over a network: if many weights are unchanged, they are left out."""
         weights, biases = self.parts
         run = {name: getattr(self.run, name) for name in COUNTED}
         packed = _sparse(weights) if self.at is None else (None, weights)
@@ -153,7 +153,7 @@ class VectorMixture:
 
 
 def _sparse(weights: Arrays) -> tuple[NDArray[Any] | None, Arrays]:
-    """Where weights are that are not zero, and these; all, and None, where that is less."""
+    """Return the places and values of nonzero weights; or None and all weights, if that is smaller."""
     size = weights["step"].size
     touched = np.zeros(size, bool)
     for array in weights.values():
@@ -166,7 +166,7 @@ def _sparse(weights: Arrays) -> tuple[NDArray[Any] | None, Arrays]:
 
 
 def _together(start: WeightVector, end: WeightVector) -> tuple[Arrays, Arrays, NDArray[np.int64] | None]:
-    """The weights of a vector and of its replica; of many classes in the same cells, which are given, too."""
+    """Return the weights of a vector and of its replica; for many classes in the same cells, and these cells."""
     mine, theirs = start.weights, end.weights
     if isinstance(mine, SparseWeights) and isinstance(theirs, SparseWeights):
         before, after = mine.cells(start.stride).aligned(theirs.cells(start.stride))
@@ -177,7 +177,7 @@ def _together(start: WeightVector, end: WeightVector) -> tuple[Arrays, Arrays, N
 
 
 def replica_of(vector: WeightVector) -> WeightVector:
-    """The same v at the start of a run of its own, in memory that earlier replicas have left."""
+    """Return a copy of v at the start of its own run, in memory that earlier replicas have left."""
     shape = vector.n_features, None if vector.binary else vector.n_classes
     twin = type(vector)(*shape, vector.parameters, dtype=vector.dtype.name)
     twin.weights = vector.weights.replica(vector.n_features, vector.stride, vector.spare)

@@ -36,7 +36,7 @@ from perceptive.learners.candidates import (
     graded_lists,
 )
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.labelling import different_labels
+from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states, ranker_class

@@ -14,8 +14,10 @@ from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
+from perceptive.features.schemes import STRICT
 from perceptive.features.templates import Templates
-from perceptive.learners.labelling import Labelling, Labels, different_labels, numbered
+from perceptive.learners.label_numbers import different_labels, numbered
+from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import opened_template
@@ -204,7 +206,7 @@ class SequenceLearner(SequenceRun):
         else:  # before the first sentence there is v₀ alone to vote
             vector = None if hypothesis == "voted" else self.vector(hypothesis)
             found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
-        return [self.labelling.decode(labels) for labels in found] if self.given == "iob1" else found
+        return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
@@ -227,7 +229,8 @@ class SequenceLearner(SequenceRun):
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Return the best path of each sentence, and for each token and label the score of the best path through it.
 
-        Labels are numbered as in ``classes``; IOB1 labels are treated as BIO. Paths that a beam dropped do not count.
+        Labels are numbered as in ``classes``; IOB1 labels are treated as BIO, IOE1 labels as IOE2. Paths that a beam
+        dropped do not count.
         """
         with self.lock.shared():
             core, n, beam = self._able(), len(self.labels), self.parameters.beam

@@ -10,7 +10,7 @@ from perceptive import _core
 from perceptive.data.sentences import Features
 from perceptive.data.token_values import BOTH, kind_of
 from perceptive.errors import ExampleError, Parameter, ParameterError, literal
-from perceptive.features import schemes
+from perceptive.features import bioes, schemes
 from perceptive.features.label_repair import meant
 from perceptive.features.presets import FURTHER, OF_THE_PERCEPTRON, brought, lines_for
 from perceptive.features.template import Template, Values
@@ -69,12 +69,18 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
         raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
     if set[Any]().union(*y) <= {"O", None}:
         return "ner"
-    tokens, prefixes = sum(map(len, y)), {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
-    if meant(y) is None or (tokens >= ENOUGH and prefixes <= {*"BSU"}):
+    tokens, reading = sum(map(len, y)), meant(y)
+    if reading is None or (tokens >= ENOUGH and _each_alone(y, reading.scheme)):
         return "pos"
     outside = sum(label == "O" for labels in y for label in labels)
     tags = isinstance(token, list | tuple) and len(token) > 1
     return "chunking" if tags and 2 * outside < tokens else "ner"
+
+
+def _each_alone(y: Sequence[Sequence[Any]], scheme: str) -> bool:
+    """Return whether every token is a segment of its own; labels that are None are skipped."""
+    known = ([label for label in labels if label is not None] for labels in y)
+    return all(len(schemes.spans(labels, scheme)) == len(labels) for labels in known)
 
 
 def preset_for(template: str, X: Sequence[Any]) -> Templates:
@@ -138,7 +144,7 @@ def tell_labels(model: _core.SequenceModel, templates: Templates, labels: Sequen
     model.set_labels(len(labels))
     model.set_constraints(*schemes.constraints(labelling.scheme, labels))
     given = labelling.given
-    names = [(str(label),) if given is None else schemes.written(label, given) for label in labels]
+    names = [(str(label),) if given is None else bioes.written(label, given) for label in labels]
     one, two = (list(dict.fromkeys(mine)) for mine in (templates.state_sets, templates.edge_sets))
     sets = {
         (pairs, some): _members(names, *some, pairs)

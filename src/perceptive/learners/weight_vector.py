@@ -28,7 +28,7 @@ RUN = (
 
 
 def stride_of(n_classes: int | None) -> int:
-    """Weights per feature: side by side for all classes, padded for SIMD; two classes (None) need one."""
+    """Return the weights per feature: one for each class, padded for SIMD; two classes (None) need one."""
     return 1 if n_classes is None else -(-n_classes // 4) * 4
 
 
@@ -40,9 +40,9 @@ class WeightVector(DeferredAverage):
     n_classes : int or None
         None for two classes (+1 and −1), else the number of classes that compete.
     initial : Vector or None
-        v₀, where it is not 0.
+        v₀, if it is not 0.
     dtype : str or None
-        Of the weights. None: that of the parameters, or float64 where the rule cannot do with less.
+        Of the weights. None: that of the parameters, or float64 if the rule needs it.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class WeightVector(DeferredAverage):
             self.run.norm2 = self.run.norm2_error = inner(self.initial, self.initial)  # of unrounded weights
 
     def compacted(self, vector: CompactVector) -> CompactVector:
-        """A vector in the form of the weights."""
+        """Return a vector in the form of the weights."""
         w, bias = vector
         if isinstance(self.weights, SparseWeights) and isinstance(w, np.ndarray):
             w = SparseWeights.of_arrays({"z": w})
@@ -96,12 +96,12 @@ class WeightVector(DeferredAverage):
 
     @property
     def stride(self) -> int:
-        """Weights per feature; there may be room for more."""
+        """The weights per feature; there may be room for more."""
         return stride_of(None if self.binary else self.n_classes)
 
     @property
     def n_features(self) -> int:
-        """Features in use; there may be room for more."""
+        """The features in use; there may be room for more."""
         return self.core.width
 
     @property
@@ -122,18 +122,18 @@ class WeightVector(DeferredAverage):
         self.finished = False
 
     def bind_again(self) -> None:
-        """The weights are others."""
+        """Bind again after the weights were replaced."""
         self._bind(self.run, self.n_features)
 
     def forget_vectors(self) -> None:
-        """Learning goes on: the vectors that were kept are no longer those of the run."""
+        """Forget kept vectors, because learning continues."""
         if self.finished or self._vectors:
             self.finished, self._vectors = False, {}
 
     # ------------------------------------------------------------ learning
 
     def _widen(self) -> None:
-        """Have weights in float64 from now on: in float32 so many steps are near to changing nothing."""
+        """Change the weights to float64: in float32, after so many steps, a step would hardly change anything."""
         self.settle()
         numbers, journal = self.numbers(), None if self.journal is None else self.journal.to_arrays()
         if journal is not None:
@@ -178,13 +178,13 @@ class WeightVector(DeferredAverage):
         self._check_precision()
 
     def finish(self) -> None:
-        """Learning is over for now: vectors may be written out and kept, and the rows are forgotten."""
+        """End learning for now: vectors may be computed and kept, and the rows are forgotten."""
         self.forget_rows()
         self.spare.clear()
         self.finished = True
 
     def grow_features(self, n_features: int) -> None:
-        """Have more features; their weights start at zero."""
+        """Add features; their weights start at zero."""
         self.settle()
         self.forget_vectors()
         if self.initial is not None and isinstance(self.initial[0], np.ndarray):
@@ -200,14 +200,14 @@ class WeightVector(DeferredAverage):
             self.bind_again()
 
     def expect(self, n_classes: int) -> None:
-        """Keep the weights as those of so many classes are kept, which are about to come."""
+        """Store the weights in the form for this number of classes, which will follow."""
         if n_classes > MANY and not self.binary and isinstance(self.weights, DenseWeights):
             self.settle()
             self.weights = SparseWeights.of_arrays(self.weights.arrays, stride_of(n_classes))
             self.bind_again()
 
     def add_class(self) -> None:
-        """Have one more class, which starts at zero; room for classes doubles, so that each costs its own size."""
+        """Add a class, which starts at zero; the room for classes doubles, so the cost per class stays constant."""
         self.settle()
         self.expect(self.n_classes + 1)
         self.n_classes += 1
@@ -217,7 +217,7 @@ class WeightVector(DeferredAverage):
         self.bind_again()
 
     def sort_classes(self, new_label: NDArray[np.int64]) -> None:
-        """Class c becomes ``new_label[c]``; there is no room left for more."""
+        """Renumber class c as ``new_label[c]``; afterwards there is no spare room for classes."""
         self.settle()
         self.weights = self.weights.sorted(new_label, self.stride)
         for bias in self.biases.values():
@@ -229,7 +229,7 @@ class WeightVector(DeferredAverage):
     # ------------------------------------------------------------ hypotheses
 
     def survivals(self) -> NDArray[np.int64]:
-        """m_k of every v_k that has a say: all of them, or the ``max_voters`` longest survivors."""
+        """Return m_k of every v_k that votes: all of them, or the ``max_voters`` longest survivors."""
         survival: NDArray[np.int64] = self._require_journal("survivals").survival
         limit = self.parameters.max_voters
         if limit is not None and len(survival) > limit:
@@ -243,7 +243,7 @@ class WeightVector(DeferredAverage):
         return self.journal
 
     def voter(self, k: int) -> CompactVector:
-        """v_k, from the journal."""
+        """Return v_k, from the journal."""
         journal, bias = self._require_journal("a voter"), np.zeros(self.n_classes)
         if self.initial is not None:
             bias[:] = self.initial[1]
@@ -260,7 +260,7 @@ class WeightVector(DeferredAverage):
         return v.astype(self.dtype), bias
 
     def check_hypothesis(self, hypothesis: str) -> None:
-        """Raise ValueError if it cannot be had from this run."""
+        """Raise ValueError if this run does not have the hypothesis."""
         check_name(hypothesis)
         named = Parameter("hypothesis", hypothesis)
         if HYPOTHESES[hypothesis].needs_journal:
@@ -269,19 +269,19 @@ class WeightVector(DeferredAverage):
             raise ParameterError("{} was not kept; train with {} or {}", named, named, Parameter("keep", "all"))
 
     def average_clock(self) -> tuple[float, float]:
-        """(clock, total) such that the average is (clock·z − sum)/total."""
+        """Return (clock, total) such that the average is (clock·z − sum)/total."""
         return self.run.average_clock(self.parameters.average == "mistakes")
 
     def set_open(self, open: bool) -> None:
-        """Whether the average credits v_K with the example that it is about to predict."""
+        """Set whether the average credits v_K with the example that it is about to predict."""
         self.run.open, self._vectors = open, {}
 
     def vector(self, hypothesis: str) -> Vector:
-        """The weights that this hypothesis predicts with (none for ``voted``), all of them."""
+        """Return all weights with which a hypothesis predicts (none for ``voted``)."""
         return self.spread(self.compact(hypothesis))
 
     def spread(self, vector: CompactVector) -> Vector:
-        """All weights of a vector of this shape."""
+        """Return all weights of a vector of this shape."""
         w, bias = vector
         return w if isinstance(w, np.ndarray) else w.to_array(self.n_features), bias
 
@@ -290,7 +290,7 @@ class WeightVector(DeferredAverage):
         return w[:, c].astype(np.float64) if isinstance(w, np.ndarray) else w.column(c, self.n_features)
 
     def compact(self, hypothesis: str) -> CompactVector:
-        """The weights that this hypothesis predicts with; those of many classes without zeros."""
+        """Return the weights with which a hypothesis predicts; without zeros if there are many classes."""
         self.check_hypothesis(hypothesis)
         self.settle()
         vectors = self._vectors
@@ -312,14 +312,14 @@ class WeightVector(DeferredAverage):
         return vector
 
     def own_dots(self, rows: _core.Rows, name: str) -> NDArray[np.float64]:
-        """w·x for each row and class, of z or of the sum, as they are."""
+        """Return w·x for each row and class, with w = z or the stored sum."""
         self.weights.dots(name, rows, self.parameters.normalize, out := np.empty((rows.n, self.n_classes)))
         return out
 
     def linear(
         self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, bias: NDArray[np.float64], threads: int = 1
     ) -> NDArray[np.float64]:
-        """Scores under any weights of this shape."""
+        """Return scores under any weights of this shape."""
         scores = np.empty((rows.n, self.n_classes))
         if isinstance(w, np.ndarray):
             _core.linear_scores(rows, w, self.parameters.normalize, scores, threads)
@@ -329,7 +329,7 @@ class WeightVector(DeferredAverage):
         return scores
 
     def mix(self, mixture: VectorMixture, threads: int = 1) -> None:
-        """Move by what replicas have learned."""
+        """Add what replicas have learned."""
         self.forget_vectors()
         mixture.apply(self, threads)
         self.take_put_off()
@@ -338,7 +338,7 @@ class WeightVector(DeferredAverage):
     # ------------------------------------------------------------ state
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that learning changes, copied."""
+        """Copy everything that learning changes."""
         self.settle()
         return {
             "arrays": self.weights.snapshot(),
@@ -360,7 +360,7 @@ class WeightVector(DeferredAverage):
         self.finish()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot; raises ValueError where it does not fit this problem."""
+        """Return to a snapshot; raise ValueError if it does not fit this problem."""
         weights = (SparseWeights if "at" in state["arrays"] else DenseWeights).of_snapshot(state["arrays"])
         if weights.room[0] < self.n_features or weights.room[1] < self.stride:
             raise ValueError("too few weights")
@@ -368,7 +368,7 @@ class WeightVector(DeferredAverage):
         self.go_on(state["biases"], state["run"], state["journal"])
 
     def go_on(self, biases: Arrays, numbers: Mapping[str, Any], journal: Arrays | None) -> None:
-        """Have the weights as they are now, and these biases, numbers of a run and journal."""
+        """Continue with the current weights, and the given biases, numbers of a run and journal."""
         self.biases = {name: np.array(biases[name]) for name in self.biases}
         run, width = _core.Progress(), self.n_features
         for name in RUN:

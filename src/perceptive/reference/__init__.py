@@ -2,7 +2,7 @@
 
 Nothing here is fast and nothing here imports NumPy or the rest of the package. An example is a list of
 ``(index, value)`` pairs. Every v_k is kept as it was, so averages and votes are the sums that the notes write down.
-The tests hold the core equal to these pages: bit for bit in float64. Begin with ``perceptron.py``: the notes'
+The tests check that the core gives the same results, bit for bit in float64. Begin with ``perceptron.py``: the notes'
 algorithm in a dozen lines, which every other page generalises.
 """
 

@@ -10,7 +10,7 @@ from perceptive.reference.vectors import Row, check_round, dot, scale_of, square
 class Binary:
     """Learn a vector v with y·(v·x) > 0.
 
-    The bias is one more feature with the constant value ``bias``; its weight stands apart in ``v_bias``.
+    The bias is one more feature with the constant value ``bias``; its weight is ``v_bias``.
     ``history`` holds every v_k as ``(weights, bias weight)`` and ``survival`` the number m_k of examples it predicted.
     """
 
@@ -39,15 +39,15 @@ class Binary:
         self.criterion = 0.0
 
     def squared_length(self) -> float:
-        """‖v‖²."""
+        """Return ‖v‖²."""
         return math.fsum(value * value for value in (*self.v, self.v_bias, *self.id_weights.values()))
 
     def score(self, x: Row) -> float:
-        """v·x, the notes' ``predict``."""
+        """Return v·x, the notes' ``predict``."""
         return scale_of(x, self.normalize) * dot(self.v, x) + self.bias * self.v_bias
 
     def predict(self, x: Row) -> int:
-        """+1 or −1."""
+        """Return +1 or −1."""
         score = self.score(x)
         return 1 if score > 0 or (score == 0 and self.ties == "positive") else -1
 

@@ -1,7 +1,7 @@
-"""Clusters of words by what stands beside them: spherical k-means, as the textbook has it.
+"""Clusters of words by their contexts: spherical k-means, as in textbooks.
 
-A word is the vector of its contexts: x_c = √n_c / √Σ n, where n_c counts how often context c comes with the word. So
-‖x‖ = 1, and x·x' is the Bhattacharyya coefficient of two words' contexts, which is 1 where they are distributed alike.
+A word is the vector of its contexts: x_c = √n_c / √Σ n, where n_c counts how often the word occurs in context c. So
+‖x‖ = 1, and x·x' is the Bhattacharyya coefficient of two words' contexts, which is 1 if these are distributed alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Vector = dict[int, float]
 
 
 def word_vector(counts: Mapping[int, int]) -> Vector:
-    """The vector of a word; ``counts``: how often each of its contexts comes with it.
+    """Return the vector of a word; ``counts``: how often it occurs in each context.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def word_vector(counts: Mapping[int, int]) -> Vector:
 
 
 def spherical_k_means(words: Sequence[Vector], k: int, n_contexts: int, rounds: int) -> list[int]:
-    """The cluster of each word. The first k words are the first centres; ties go to the lowest.
+    """Return the cluster of each word. The first k words are the first centres; ties go to the lowest.
 
     Dhillon & Modha (2001), "Concept decompositions for large sparse text data using clustering".
 

@@ -1,9 +1,9 @@
-"""The dual perceptron: the model is its list of mistakes, w = Σ_i α_i φ(x_i), and only K(x_i, x) is ever asked for.
+"""The dual perceptron: the model is its list of mistakes, w = Σ_i α_i φ(x_i), and only values K(x_i, x) are needed.
 
 A support is an example that was learned from, with a coefficient for each output: one output for two classes
-(signed α, the second spelling of the notes; the first, counts beside y, is its absolute value), K outputs α_{i,y} for
-K classes. An example that is learned from again adds to its own coefficient, and so does one that is equal to it: two
-with the same φ(x) are one support. With the Δ-trick they are not, since each has an id feature of its own.
+(signed α, the second form in the notes; the counts of the first form are the absolute values), K outputs α_{i,y} for
+K classes. If an example, or an equal one, is learned from again, this adds to its coefficient: examples with the same
+φ(x) share a support. With the Δ-trick they do not, since each has its own id feature.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ Alpha = dict[int, list[float]]  # number of the example → its coefficients
 
 
 class Dual:
-    """What two and more classes share: scores by the kernel, supports, the run v_0, v_1, … and survivals."""
+    """The common part for two and more classes: scores by the kernel, supports, the run v_0, v_1, … and survivals."""
 
     def __init__(
         self,
@@ -56,15 +56,15 @@ class Dual:
         self.history, self.lengths2 = [self.copy()], [self.length2]
 
     def copy(self) -> Alpha:
-        """α as it is now."""
+        """Return a copy of the current α."""
         return {i: list(coefficients) for i, coefficients in self.alpha.items()}
 
     def value(self, x: Any, z: Any) -> float:
-        """K(x, z) + b²."""
+        """Return K(x, z) + b²."""
         return self.kernel(x, z) + self.bias * self.bias
 
     def scores(self, x: Any, alpha: Alpha | None = None) -> list[float]:
-        """Σ_i α_i K(x_i, x) for every output."""
+        """Return Σ_i α_i K(x_i, x) for every output."""
         sums = [0.0] * self.n_outputs
         for i, coefficients in (self.alpha if alpha is None else alpha).items():
             value = self.value(self.examples[i], x)
@@ -73,19 +73,19 @@ class Dual:
         return sums
 
     def scores_of_own(self, x: Any, identity: int) -> list[float]:
-        """The scores of a training example, with its own id feature: K + Δ²I."""
+        """Return the scores of a training example, with its own id feature: K + Δ²I."""
         own = self.alpha.get(identity, [0.0] * self.n_outputs)
         return [s + self.delta * self.delta * a for s, a in zip(self.scores(x), own, strict=True)]
 
     def support(self, x: Any, identity: int) -> int:
-        """The number that x is remembered by: its own, or that of an equal example before it."""
+        """Return the number of the support of x: its own, or that of an equal example before it."""
         if not self.delta:
             identity = next((i for i, known in self.examples.items() if known == x), identity)
         self.examples[identity] = x
         return identity
 
     def add(self, x: Any, identity: int, steps: Sequence[float], m: float, tau: float, q: float) -> None:
-        """v ← v + τ·δ, written into the coefficients of x."""
+        """Update v ← v + τ·δ by changing the coefficients of x."""
         coefficients = self.alpha.setdefault(self.support(x, identity), [0.0] * self.n_outputs)
         for c, step in enumerate(steps):
             coefficients[c] += step
@@ -104,11 +104,11 @@ class DualBinary(Dual):
         super().__init__(kernel, 1, rule, **options)
 
     def score(self, x: Any) -> float:
-        """h(x) = Σ_j α_j K(x_j, x)."""
+        """Return h(x) = Σ_j α_j K(x_j, x)."""
         return self.scores(x)[0]
 
     def learn(self, x: Any, y: int, identity: int) -> bool:
-        """Play one round; ``identity`` numbers the example. Returns whether it was a mistake."""
+        """Play one round; return whether it was a mistake. ``identity`` numbers the example."""
         self.rounds += 1
         self.survival[-1] += 1
         score = self.scores_of_own(x, identity)[0]
@@ -126,7 +126,7 @@ class DualJoint(Dual):
     """K classes at once, α_{i,y}: the right class is raised, its best competitor lowered."""
 
     def learn(self, x: Any, y: int, identity: int) -> bool:
-        """Play one round; returns whether it was a mistake."""
+        """Play one round; return whether it was a mistake."""
         self.rounds += 1
         self.survival[-1] += 1
         scores = self.scores_of_own(x, identity)
@@ -143,9 +143,9 @@ class DualJoint(Dual):
 
 
 def average_alpha(dual: Dual, normalized: bool = False, open: bool = False) -> Alpha:
-    """Σ m_k v_k / m, written out; ``normalized`` divides each v_k by its length (Freund & Schapire 1999).
+    """Return Σ m_k v_k / m, written out; ``normalized`` divides each v_k by its length (Freund & Schapire 1999).
 
-    While the run is ``open`` v_K counts for one round more.
+    While the run is ``open``, v_K counts for one more round.
     """
     counts = [*dual.survival[:-1], dual.survival[-1] + open]
     total = max(1, sum(counts))

@@ -1,8 +1,8 @@
-"""The ranking perceptron in the dual: v = Σ α_ij (φ(x_iℓ) − φ(x_ij)), and only K(x, x') is ever asked for.
+"""The ranking perceptron in the dual: v = Σ α_ij (φ(x_iℓ) − φ(x_ij)), and only values K(x, x') are needed.
 
-A support is a candidate of a list that was learned from. Written candidate by candidate v is Σ α_s φ(x_s): the better
-one of a pair has its α raised, the worse one lowered by the same, so that the α of each list sum to 0 and a constant
-added to K changes nothing. Two equal candidates are one support, but not under the Δ-trick, which tells lists apart.
+A support is a candidate of a list that was learned from. Candidate by candidate, v is Σ α_s φ(x_s): an update raises
+the α of the better one of a pair and lowers that of the worse one by the same amount. So the α of each list sum to 0,
+and a constant added to K changes nothing. Equal candidates share a support, except with the Δ-trick.
 ‖δ‖² = Σ share_i share_j K(x_i, x_j); for a single pair K(x_ℓ, x_ℓ) − 2K(x_ℓ, x_j) + K(x_j, x_j).
 """
 
@@ -39,21 +39,21 @@ class DualRanking(ListLearner):
         self.history: list[dict[Place, float]] = [{}]
 
     def check(self, xs: Sequence[Any], weight: float) -> None:
-        """Raise ValueError for an impossible weight; candidates are the kernel's business."""
+        """Raise ValueError for an impossible weight; the kernel checks candidates."""
         if not (math.isfinite(weight) and weight >= 0):
             raise ValueError(f"weight is {weight}; it must be finite and not negative")
 
     def score(self, x: Any, alpha: dict[Place, float] | None = None) -> float:
-        """Σ_s α_s K(x_s, x)."""
+        """Return Σ_s α_s K(x_s, x)."""
         alpha = self.alpha if alpha is None else alpha
         return sum((a * self.kernel(self.candidates[place], x) for place, a in alpha.items()), 0.0)
 
     def scores(self, xs: Sequence[Any]) -> list[float]:
-        """The score of each candidate."""
+        """Return the score of each candidate."""
         return [self.score(x) for x in xs]
 
     def support(self, x: Any, place: Place) -> Place:
-        """Where x is remembered: its own place, or that of an equal candidate before it."""
+        """Return the number of the support of x: its own, or that of an equal candidate before it."""
         if not self.delta:
             place = next((one for one, known in self.candidates.items() if known == x), place)
         self.candidates[place] = x
@@ -62,7 +62,7 @@ class DualRanking(ListLearner):
     def move(
         self, xs: Sequence[Any], share: Sequence[float], m: float, cost: float, weight: float, identity: int
     ) -> float:
-        """α_s ← α_s + τ·share_s for the candidates of this list, unless ‖δ‖ = 0."""
+        """Update α_s ← α_s + τ·share_s for the candidates of this list, unless ‖δ‖ = 0."""
         taken = [j for j, part in enumerate(share) if part != 0.0]
         terms = [share[i] * share[j] * self.kernel(xs[i], xs[j]) for i in taken for j in taken]
         q = sum(terms)

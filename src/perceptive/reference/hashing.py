@@ -31,7 +31,7 @@ def murmur3(data: bytes, seed: int = 0) -> int:
 
 
 def bucket_and_sign(name: str, bits: int, seed: int = 0, signed: bool = True) -> tuple[int, int]:
-    """The low `bits` ≤ 30 bits of the hash of the name's UTF-8 form, and ξ: −1 where the top bit is set."""
+    """Return the low `bits` ≤ 30 bits of the hash of the name in UTF-8, and ξ: −1 if the top bit is set, else 1."""
     h = murmur3(name.encode(), seed)
     return h % 2**bits, -1 if signed and h >> 31 else 1
 
@@ -39,7 +39,7 @@ def bucket_and_sign(name: str, bits: int, seed: int = 0, signed: bool = True) ->
 def hash_kernel(
     features: Iterable[tuple[str, float]], bits: int, seed: int = 0, signed: bool = True
 ) -> list[tuple[int, float]]:
-    """φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j, for the buckets where it is not 0.
+    """Return φ[h] = Σ_{j: bucket(j) = h} ξ(j) x_j for all buckets h in which it is not 0.
 
     Examples
     --------

@@ -10,10 +10,10 @@ V = TypeVar("V")
 def average(
     history: Sequence[Sequence[float]], survival: Sequence[int], kind: str = "examples", open: bool = False
 ) -> list[float]:
-    """Σ m_k v_k / m, written out; with ``kind="mistakes"`` the plain mean of v_0 … v_K.
+    """Return Σ m_k v_k / m, written out; with ``kind="mistakes"`` the plain mean of v_0 … v_K.
 
     While a run is ``open``, v_K is credited with the example that it is about to predict: (Σ m_k v_k + v_K)/(m + 1).
-    Before the first example that is all there is.
+    Before the first example, this is v_0.
     """
     counts = [1] * len(history) if kind == "mistakes" else list(survival)
     if kind != "mistakes" and (open or sum(counts) == 0):
@@ -23,17 +23,17 @@ def average(
 
 
 def best(survival: Sequence[int]) -> int:
-    """The index k of the longest survivor; the earliest of several."""
+    """Return the index k of the longest survivor; the earliest of several."""
     return max(range(len(survival)), key=lambda k: survival[k])
 
 
 def draw(survival: Sequence[int], rng: random.Random) -> int:
-    """An index k with probability m_k/m."""
+    """Return an index k with probability m_k/m."""
     return rng.choices(range(len(survival)), weights=survival)[0]
 
 
 def vote_binary(history: Sequence[V], survival: Sequence[int], score: Callable[[V], float]) -> int:
-    """Σ m_k sign(v_k·x): a score of 0 abstains."""
+    """Return Σ m_k sign(v_k·x): a vector with score 0 abstains."""
     total = 0
     for v, m in zip(history, survival, strict=True):
         s = score(v)
@@ -42,7 +42,7 @@ def vote_binary(history: Sequence[V], survival: Sequence[int], score: Callable[[
 
 
 def vote_joint(history: Sequence[V], survival: Sequence[int], scores: Callable[[V], Sequence[float]]) -> list[int]:
-    """Votes for each class; v_k votes for its highest score (ties: lowest index), or not at all if all are equal."""
+    """Return the votes for each class; v_k votes for its highest score (ties: lowest index), unless all are equal."""
     votes: list[int] = []
     for v, m in zip(history, survival, strict=True):
         s = scores(v)

@@ -1,4 +1,4 @@
-"""K weight vectors at once: δ = φ(x, y*) − φ(x, ŷ) adds x to the right class and takes it from its best competitor."""
+"""K weight vectors at once: δ = φ(x, y*) − φ(x, ŷ) adds x to the right class, and subtracts it from its rival."""
 
 import math
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Joint:
         self.criterion = 0.0
 
     def squared_length(self) -> float:
-        """‖v‖²."""
+        """Return ‖v‖²."""
         vectors = (*self.v, self.v_bias, *self.id_weights.values())
         return math.fsum(value * value for row in vectors for value in row)
 
@@ -49,7 +49,7 @@ class Joint:
         return [list(row) for row in self.v], list(self.v_bias)
 
     def scores(self, x: Row) -> list[float]:
-        """v_c·x for every class: plain sums in the order of the row."""
+        """Return v_c·x for every class: plain sums in the order of the row."""
         scale = scale_of(x, self.normalize)
         sums = [0.0] * self.n_classes
         for j, value in x:
@@ -58,7 +58,7 @@ class Joint:
         return [scale * sums[c] + self.bias * self.v_bias[c] for c in range(self.n_classes)]
 
     def predict(self, x: Row) -> int:
-        """The class with the highest score; ties go to the lowest index."""
+        """Return the class with the highest score; ties go to the lowest index."""
         scores = self.scores(x)
         return scores.index(max(scores))
 

@@ -1,8 +1,8 @@
 """The small quadratic program of k-best MIRA.
 
 min ½‖v' − v‖² + C·ξ with v'·δ_j ≥ cost_j − ξ and ξ ≥ 0. The dual is max Σ α_j ℓ_j − ½‖Σ α_j δ_j‖² over α ≥ 0, Σ α ≤ C,
-with ℓ_j = cost_j − v·δ_j; then v' = v + Σ α_j δ_j. A slack α_0 (δ = 0, ℓ = 0) makes Σ α = C; two α at a time are moved,
-the pair whose slopes differ most.
+with ℓ_j = cost_j − v·δ_j; then v' = v + Σ α_j δ_j. A slack α_0 (δ = 0, ℓ = 0) makes Σ α = C; each step moves the
+two α whose slopes differ most.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ MAX_STEPS = 100_000
 
 
 def solve_mira(gram: Sequence[Sequence[float]], loss: Sequence[float], C: float) -> list[float]:
-    """α for the Gram matrix δ_i·δ_j and the losses."""
+    """Return α for the Gram matrix δ_i·δ_j and the losses."""
     k = len(loss)
     K = [[*row, 0.0] for row in gram] + [[0.0] * (k + 1)]
     alpha = [0.0] * k + [C]
@@ -33,7 +33,7 @@ def solve_mira(gram: Sequence[Sequence[float]], loss: Sequence[float], C: float)
 
 
 def kkt_violation(gram: Sequence[Sequence[float]], loss: Sequence[float], C: float, alpha: Sequence[float]) -> float:
-    """By how much α fails the conditions of the best one: all α > 0 (the slack too) at the same, largest slope."""
+    """Return how far α is from optimal: there, all α > 0 (the slack too) have the same, largest slope."""
     slope = [loss[i] - sum(gram[i][j] * alpha[j] for j in range(len(loss))) for i in range(len(loss))]
     slack = C - sum(alpha)
     used = [s for s, a in zip(slope, alpha, strict=True) if a > 0] + ([0.0] if slack > 1e-12 else [])

@@ -5,8 +5,8 @@
         for each shard i:  v_{i,n} ← play(v, shard i)     at the same time; k_{i,n} updates
         v ← Σ_i μ_{i,n} v_{i,n}                           with μ_{i,n} ≥ 0 and Σ_i μ_{i,n} = 1
 
-With μ ``"uniform"``, μ_{i,n} = 1/S; with ``"mistakes"``, μ_{i,n} = k_{i,n}/Σ_j k_{j,n} (1/S where there are none).
-Shards that go their own ways to the end, and are mixed once, are mixed in one shot: that need not converge.
+With μ ``"uniform"``, μ_{i,n} = 1/S; with ``"mistakes"``, μ_{i,n} = k_{i,n}/Σ_j k_{j,n} (1/S if there are none).
+If shards are trained to the end and mixed only once (one-shot mixing), this need not converge.
 
 The bound. Let u be a unit vector, γ > 0, d_t = max(0, γ − u·δ_t) for each round t, R the largest ‖δ‖ over the updates,
 and D² = Σ_n Σ_i μ_{i,n} Σ_t d_t² over the rounds of shard i in epoch n. Then the perceptron makes
@@ -16,8 +16,8 @@ and D² = Σ_n Σ_i μ_{i,n} Σ_t d_t² over the rounds of shard i in epoch n. T
 since u·v is linear in v, and ‖v‖² is convex: ‖Σ μ_i v_i‖² ≤ Σ μ_i ‖v_i‖².
 
 The averaged hypothesis. As in one sequence, every example that is played is predicted by one vector, and the average is
-the mean of these: Σ_n Σ_i Σ_t v_{i,n,t} / Σ_n Σ_i T_{i,n}, where v_{i,n,t} predicts example t of shard i in epoch n. μ
-has no part in it but for what it does to v.
+their mean: Σ_n Σ_i Σ_t v_{i,n,t} / Σ_n Σ_i T_{i,n}, where v_{i,n,t} predicts example t of shard i in epoch n. μ
+enters only through v.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ Vector = Sequence[float]
 
 
 class Played(NamedTuple):
-    """What one shard made of v: v_0 = v, v_1, …, v_K, and how many examples each of them predicted."""
+    """The vectors of one shard: v_0 = v, v_1, …, v_K, and how many examples each of them predicted."""
 
     history: Sequence[Vector]
     survival: Sequence[int]
@@ -39,16 +39,16 @@ class Played(NamedTuple):
 
 
 class Mixed(NamedTuple):
-    """What mixing ends with.
+    """The result of mixing.
 
     Attributes
     ----------
     last, averaged : list of float
         The two hypotheses.
     updates : float
-        Σ_n Σ_i μ_{i,n} k_{i,n}, which the bound is about.
+        Σ_n Σ_i μ_{i,n} k_{i,n}, the left side of the bound.
     epochs : int
-        Epochs played; the last one made no update, or was the last that was allowed.
+        Epochs played; the last one made no update, or was the last one allowed.
     """
 
     last: list[float]
@@ -58,7 +58,7 @@ class Mixed(NamedTuple):
 
 
 def shares(updates: Sequence[int], how: str = "uniform") -> list[float]:
-    """μ_{i,n} of each shard."""
+    """Return μ_{i,n} of each shard."""
     if how not in ("uniform", "mistakes"):
         raise ValueError(f"unknown mixing {how!r}; choose uniform or mistakes")
     if how == "uniform" or not any(updates):
@@ -67,7 +67,7 @@ def shares(updates: Sequence[int], how: str = "uniform") -> list[float]:
 
 
 def mix(vectors: Sequence[Vector], mu: Sequence[float]) -> list[float]:
-    """Σ μ_i v_i."""
+    """Return Σ μ_i v_i."""
     return [sum(m * v[j] for m, v in zip(mu, vectors, strict=True)) for j in range(len(vectors[0]))]
 
 
@@ -76,7 +76,7 @@ def mix_by_precision(
 ) -> tuple[list[float], list[float]]:
     """AROW has a variance σ_j beside each weight: with P_i = 1/σ_i, P = Σ μ_i P_i and v = P⁻¹ Σ μ_i P_i v_i.
 
-    So a shard that has seen a feature often has more say in its weight. Returns v and 1/P. No bound is known.
+    So a shard that has seen a feature often influences its weight more. Return v and 1/P. No bound is known.
     """
     precision = mix([[1.0 / s for s in sigma] for sigma in sigmas], mu)
     told = mix(
@@ -96,7 +96,7 @@ def iterate(
         v₀.
     shards : int
     play : callable
-        What shard i makes of v in epoch n: ``play(v, i, n)``.
+        Called as ``play(v, i, n)``: returns what shard i learns in epoch n, starting from v.
     epochs : int
         At most.
     how : one of "uniform", "mistakes"

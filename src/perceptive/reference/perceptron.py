@@ -1,4 +1,4 @@
-"""The perceptron of the lecture notes, on plain lists. Read this page first: the others are its generalisations."""
+"""The perceptron of the lecture notes, on plain lists. Read this page first: the others generalise it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,9 +6,9 @@ Vector = Sequence[float]
 
 
 def perceptron(examples: Iterable[tuple[Vector, int]], v: Vector) -> tuple[list[float], int]:
-    """Play the examples (x, y) in order, y being +1 or −1; begin with the guess v₀.
+    """Play the examples (x, y) in order, with y = +1 or −1, starting from the guess v₀.
 
-    Returns the last guess v_k and the number k of mistakes.
+    Return the last guess v_k and the number k of mistakes.
 
     >>> perceptron([((3, 4), 1), ((4, 3), 1), ((0, -1), 1)], v=(0, 0))
     ([3, 3], 2)

@@ -1,6 +1,6 @@
 """The notes' on-line learner L for ranking: pick the best of a list, learn from δ = x_ℓ − x_ℓ̂ (`000_…` §3).
 
-Where lists come with grades, ``pairs`` says which pairs (i, j) with grade_i > grade_j the learner is to set right:
+If lists have grades, ``pairs`` says which pairs (i, j) with grade_i > grade_j the learner learns from:
 
 ========  =======================================================  ============================================
 pairs     a mistake                                                δ
@@ -11,10 +11,10 @@ all       some pair is in the wrong order                          the mean of x
 ========  =======================================================  ============================================
 
 Each list makes at most one update. A mean of δ's is no longer than the longest, gains at least the margin γ of each
-along u, and v·δ ≤ 0 holds for it as for each: so (R_δ/γ)² holds for ``all`` as well.
+along u, and has v·δ ≤ 0 if each of them has: so the bound (R_δ/γ)² holds for ``all`` as well.
 
-Costs c_ij = c_i − c_j make some pairs count for more: c is the grade, or the discount 1/log₂(p + 1) of the place p that
-the grade has in the right order. Rules with a hinge ask for m ≥ c_ij; the perceptron goes c_ij times as far.
+Costs c_ij = c_i − c_j make some pairs count for more: c is the grade, or the discount 1/log₂(p + 1) of the place p of
+the grade in the right order. Rules with a hinge require m ≥ c_ij; the steps of the perceptron are c_ij times as long.
 """
 
 import math
@@ -30,7 +30,7 @@ Pair = tuple[int, int]
 
 
 class ListLearner:
-    """The game over lists, whatever a candidate is: subclasses score and update."""
+    """The game over lists of candidates of any kind; subclasses compute scores and updates."""
 
     def __init__(self, rule: Rule | None, pairs: str, cost: str | None, delta: float) -> None:
         self.rule = rule or Rule()
@@ -48,22 +48,22 @@ class ListLearner:
         raise NotImplementedError
 
     def scores(self, xs: Sequence[Any]) -> list[float]:
-        """The score of each candidate."""
+        """Return the score of each candidate."""
         raise NotImplementedError
 
     def move(
         self, xs: Sequence[Any], share: Sequence[float], m: float, cost: float, weight: float, identity: int
     ) -> float:
-        """v ← v + τ·δ, δ = Σ share·x; returns q = ‖δ‖², 0 where nothing was to be learned."""
+        """Update v ← v + τ·δ with δ = Σ share·x; return q = ‖δ‖², 0 if there was nothing to learn."""
         raise NotImplementedError
 
     def find_best(self, xs: Sequence[Any]) -> int:
-        """The notes' findBest, counted from 0: argmax_j v·x_j; ties go to the lowest index."""
+        """Return argmax_j v·x_j (the notes' findBest), counted from 0; ties go to the lowest index."""
         scores = self.scores(xs)
         return scores.index(max(scores))
 
     def learn(self, xs: Sequence[Any], best: int | Collection[int], *, weight: float = 1.0, identity: int = 0) -> bool:
-        """The notes' addExample: be told which candidate is best, or which ones are equally good."""
+        """Learn which candidate is best, or which ones are equally good (the notes' addExample)."""
         good = {best} if isinstance(best, int) else set(best)
         for j in good:
             if not 0 <= j < len(xs):
@@ -98,7 +98,7 @@ class ListLearner:
         return mistake
 
     def closest(self, scores: Sequence[float], grades: Sequence[float], c: Sequence[float] | None) -> Pair:
-        """The pair that is most wrong, its cost (if any) taken off its margin; the first of equals."""
+        """Return the pair that is most wrong, by its margin minus its cost (if any); of equals, the first."""
         key = list(scores) if c is None else [score - gain for score, gain in zip(scores, c, strict=True)]
         if self.pairs == "best":
             top = [j for j, grade in enumerate(grades) if grade == max(grades)]
@@ -118,7 +118,7 @@ class ListLearner:
     def wrong_pairs(
         self, scores: Sequence[float], grades: Sequence[float], c: Sequence[float] | None, extra: float
     ) -> list[Pair]:
-        """The pairs that are learned from, if any."""
+        """Return the pairs to learn from."""
         hinge = self.rule.name != "perceptron"
 
         def wanted(i: int, j: int) -> bool:
@@ -192,13 +192,13 @@ class Ranking(ListLearner):
             check_round(x, len(self.v), weight)
 
     def scores(self, xs: Sequence[Row]) -> list[float]:
-        """v·x of each candidate."""
+        """Return v·x of each candidate."""
         return [scale_of(x, self.normalize) * dot(self.v, x) for x in xs]
 
     def move(
         self, xs: Sequence[Row], share: Sequence[float], m: float, cost: float, weight: float, identity: int
     ) -> float:
-        """v ← v + τ·δ, unless δ = 0."""
+        """Update v ← v + τ·δ, unless δ = 0."""
         delta = dict[int, float]()
         terms = 0.0
         for x, part in zip(xs, share, strict=True):
@@ -225,7 +225,7 @@ class Ranking(ListLearner):
 
 
 def gains(grades: Sequence[float], cost: str | None) -> list[float] | None:
-    """The c of c_ij = c_i − c_j: nothing, the grades, or the discount of their places; equal grades share theirs.
+    """Return the c of c_ij = c_i − c_j: none, the grades, or the discounts of their places (equal for equal grades).
 
     Examples
     --------

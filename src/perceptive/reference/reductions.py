@@ -20,14 +20,14 @@ class OneVsRest:
             problem.learn(x, 1 if k == y else -1, **options)
 
     def predict(self, x: Row) -> int:
-        """The highest score; the reference class if no score is above 0."""
+        """Return the class with the highest score; the reference class if no score is above 0."""
         scores = {k: problem.score(x) for k, problem in self.problems.items()}
         winner = max(sorted(scores), key=lambda k: scores[k])
         return self.reference if self.reference is not None and scores[winner] <= 0 else winner
 
 
 class OneVsOne:
-    """Problem (i, j), i < j, learns j (+1) against i (−1) from their examples alone."""
+    """Problem (i, j), i < j, learns j (+1) against i (−1) only from their examples."""
 
     def __init__(self, n_features: int, n_classes: int, **options: Any) -> None:
         self.n_classes = n_classes
@@ -40,7 +40,7 @@ class OneVsOne:
                 problem.learn(x, 1 if y == j else -1, **options)
 
     def votes(self, x: Row) -> list[int]:
-        """Each problem votes for the winner of its pair; a score of 0 abstains."""
+        """Return the votes: each problem votes for the winner of its pair; a score of 0 abstains."""
         votes = [0] * self.n_classes
         for (i, j), problem in self.problems.items():
             score = problem.score(x)

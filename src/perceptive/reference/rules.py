@@ -15,12 +15,12 @@ aggressive-romma    1 − m > 0                      the same
 arow                1 − m > 0                      τ = ℓ/(δᵀΣδ + r), along Σδ   Crammer et al. 2009
 ==================  =============================  =====================================================
 
-A sample weight w stands beside the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w. The rules that
+A sample weight w scales the trade-off of a rule: η becomes w·η, C becomes w·C, r becomes r/w. The rules that
 have none (pa, mira, romma) take no weights.
 
 Corner cases. A zero δ (an empty row without bias) teaches nothing: it may be a mistake, it is never an update.
-At v = 0 every rule updates (m = 0); ROMMA's first step is δ/‖δ‖². Where ROMMA's two constraints are collinear (0/0),
-or the old one is implied by the new one, it starts anew from the new one alone: a = 0, τ = 1/q.
+At v = 0 every rule updates (m = 0); ROMMA's first step is δ/‖δ‖². If ROMMA's two constraints are collinear (0/0),
+or the old one is implied by the new one, it starts again from the new one alone: a = 0, τ = 1/q.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Semi-Markov paths: labels whose segments have scores of their own (Sarawagi & Cohen 2004).
 
-Labels are B-X, I-X and O; a path must keep to the BIO scheme, and no segment is longer than ``longest``. To the score
-of the chain comes, for each segment [b, e) of type X, segment(b, e, X).
+Labels are B-X, I-X and O; a path must follow the BIO scheme, and no segment is longer than ``longest``. The score of a
+path is that of the chain plus segment(b, e, X) for each segment [b, e) of type X.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ SegmentScore = Callable[[int, int, str], float]
 
 
 def segments_of(path: Path, labels: Sequence[str]) -> list[Segment] | None:
-    """The segments of a path; None if it breaks the scheme."""
+    """Return the segments of a path; None if it breaks the scheme."""
     found: list[Segment] = []
     for t, y in enumerate(path):
         prefix, _, kind = labels[y].partition("-")
@@ -27,7 +27,7 @@ def segments_of(path: Path, labels: Sequence[str]) -> list[Segment] | None:
 
 
 def all_segmentations(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore) -> list[Scored]:
-    """Every path that may be with its score, the best first, equal ones in colexicographic order."""
+    """Return every allowed path with its score, the best first, equal ones in colexicographic order."""
     found = []
     for score, path in all_paths(x):
         segments = segments_of(path, labels)
@@ -38,7 +38,7 @@ def all_segmentations(x: Trellis, labels: Sequence[str], longest: int, segment: 
 
 
 def semi_markov_k_best(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore, k: int) -> list[Scored]:
-    """The k best of them: ways[t][y] are the k best paths whose last segment ends at t with label y."""
+    """Return the k best paths: ways[t][y] are the k best paths whose last segment ends at t with label y."""
     n = len(x.unary)
     index = {label: y for y, label in enumerate(labels)}
     ways: list[dict[int, list[Scored]]] = [{} for _ in range(n)]
@@ -73,12 +73,12 @@ def semi_markov_k_best(x: Trellis, labels: Sequence[str], longest: int, segment:
 
 
 def semi_markov_viterbi(x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore) -> Path:
-    """The best of them."""
+    """Return the best path."""
     return semi_markov_k_best(x, labels, longest, segment, 1)[0][1]
 
 
 def semi_markov_max_marginals(
     x: Trellis, labels: Sequence[str], longest: int, segment: SegmentScore
 ) -> list[list[float]]:
-    """For each token and label the score of the best of them through it, −∞ if there is none."""
+    """Return for each token and label the score of the best path through it, −∞ if there is none."""
     return max_marginals(x, all_segmentations(x, labels, longest, segment))

@@ -1,4 +1,4 @@
-"""The structured perceptron (`000_…` §4, `002_…`; Collins 2002), every v_k kept as it was.
+"""The structured perceptron (`000_…` §4, `002_…`; Collins 2002), with every v_k kept.
 
 A sentence is a list of tokens, a token a dict of features and their values. Φ(x, y) counts features with labels,
 pairs of labels, and (second order) triples of labels; v is a dict from these to weights.
@@ -8,14 +8,14 @@ On a round B finds ŷ by Viterbi; a mistake is ŷ ≠ y*.
 ============  ======================  ====================================================================
 rule          the competitor ŷ        step along δ = Φ(x, y*) − Φ(x, ŷ)
 ============  ======================  ====================================================================
-perceptron    Viterbi's               1, on a mistake (with margin β: where y* leads by β or less)
+perceptron    Viterbi's               1, on a mistake (with margin β: if y* leads by β or less)
 pa1, pa2      best of score + cost    min(C, ℓ/‖δ‖²), ℓ/(‖δ‖² + 1/2C) with ℓ = cost(ŷ) − v·δ > 0
 mira          k best of score + cost  all δ_j at once, see mira.py
 ============  ======================  ====================================================================
 
 The cost is the number of wrong labels (Hamming). Without it (cost=None) it is 1 for every other sequence, and the
-competitor is the best of the others. A label None is free, and one of which only a set is said is free within it: y*
-is then the best path through what is given, and the cost counts the labels that do not fit it.
+competitor is the best of the others. A label None is free, and a set of labels is free within the set: y* is then the
+best path that agrees with what is given, and the cost counts the labels that do not agree.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ class SequencePerceptron:
         self.radius2 = 0.0
 
     def phi(self, x: Sentence, y: Path) -> Vector:
-        """Φ(x, y)."""
+        """Return Φ(x, y)."""
         count: Vector = defaultdict(float)
         for t, label in enumerate(y):
             for name, value in x[t].items():
@@ -66,7 +66,7 @@ class SequencePerceptron:
         return dict(count)
 
     def trellis(self, x: Sentence, v: Vector, truth: Sequence[Said] | None = None) -> Trellis:
-        """The potentials under v; with ``truth`` each wrong label costs 1."""
+        """Return the potentials under v; with ``truth``, each wrong label costs 1."""
         L, n = range(self.n_labels), len(x)
         unary = []
         for t, token in enumerate(x):
@@ -83,11 +83,11 @@ class SequencePerceptron:
         return Trellis(unary, [pairs] * n, triples)
 
     def predict(self, x: Sentence, v: Vector | None = None) -> Path:
-        """The best label sequence."""
+        """Return the best label sequence."""
         return all_paths(self.trellis(x, self.v if v is None else v))[0][1] if x else ()
 
     def learn(self, x: Sentence, truth: Sequence[Said], weight: float = 1.0) -> bool:
-        """Play one round; return whether it was a mistake. ``weight`` is the sentence's, as `Rule` takes it."""
+        """Play one round; return whether it was a mistake. ``weight`` is the weight of the sentence; see `Rule`."""
         self.survival[-1] += 1
         plain = self.trellis(x, self.v)
         target = all_paths(forced(plain, truth))[0][1]
@@ -112,7 +112,7 @@ class SequencePerceptron:
         return mistake
 
     def learn_batch(self, batch: Sequence[tuple[Sentence, Sequence[Said]]]) -> None:
-        """The perceptron on a batch (Zhao & Huang 2013): one v answers all, and their updates are made together."""
+        """Learn from a batch by the perceptron (Zhao & Huang 2013): one v predicts all, then all updates are made."""
         deltas = []
         for x, truth in batch:
             self.survival[-1] += 1
@@ -127,7 +127,7 @@ class SequencePerceptron:
                 self.move(delta, self.rule.learning_rate, q)
 
     def learn_mira(self, x: Sentence, truth: Sequence[Said], target: Path, rivals: list[Path]) -> None:
-        """All rivals at once."""
+        """Learn from all competitors at once."""
         deltas = [minus(self.phi(x, target), self.phi(x, rival)) for rival in rivals]
         costs = [hamming(rival, truth) for rival in rivals]
         losses = [cost - dot(self.v, delta) for cost, delta in zip(costs, deltas, strict=True)]
@@ -143,7 +143,7 @@ class SequencePerceptron:
             self.move(total, 1.0, max(gram[j][j] for j in range(len(rivals)) if alpha[j] > 0))
 
     def move(self, delta: Vector, tau: float, q: float) -> None:
-        """v ← v + τδ."""
+        """Update v ← v + τδ."""
         self.v = dict(self.v)
         for name, value in delta.items():
             self.v[name] = self.v.get(name, 0.0) + tau * value
@@ -153,7 +153,7 @@ class SequencePerceptron:
         self.survival.append(0)
 
     def average(self, open: bool = False) -> Vector:
-        """Σ m_k v_k / m; while the run is open (Σ m_k v_k + v_K)/(m + 1)."""
+        """Return Σ m_k v_k / m; while the run is open, (Σ m_k v_k + v_K)/(m + 1)."""
         total: Vector = defaultdict(float)
         counts = [*self.survival[:-1], self.survival[-1] + open]
         for v, m in zip(self.history, counts, strict=True):
@@ -162,7 +162,7 @@ class SequencePerceptron:
         return {name: value / sum(counts) for name, value in total.items()}
 
     def vote(self, x: Sentence) -> Path:
-        """The label sequence with most votes, each v_k having m_k; of equals the one voted for first."""
+        """Return the label sequence with most votes: v_k has m_k votes; of equals, the one that got a vote first."""
         votes: dict[Path, int] = {}
         for v, m in zip(self.history, self.survival, strict=True):
             if m:
@@ -172,17 +172,17 @@ class SequencePerceptron:
 
 
 def hamming(path: Path, truth: Sequence[Said]) -> int:
-    """How many labels do not fit what is said of them."""
+    """Return how many labels contradict what is known about their tokens."""
     return sum(not fits(y, said) for y, said in zip(path, truth, strict=True))
 
 
 def minus(a: Vector, b: Vector) -> Vector:
-    """a − b without zeros."""
+    """Return a − b without zeros."""
     names = dict.fromkeys([*a, *b])
     values = {name: a.get(name, 0.0) - b.get(name, 0.0) for name in names}
     return {name: value for name, value in values.items() if value}
 
 
 def dot(a: Vector, b: Vector) -> float:
-    """a·b."""
+    """Return a·b."""
     return sum(value * b.get(name, 0.0) for name, value in a.items())

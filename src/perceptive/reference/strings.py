@@ -1,4 +1,4 @@
-"""String kernels, as their definitions read: every subsequence is a feature."""
+"""String kernels, written like their definitions: every subsequence is a feature."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -8,7 +8,7 @@ Symbols = Sequence[Hashable]
 
 
 def spectrum(x: Symbols, y: Symbols, n: int, *, distinct: bool = False) -> int:
-    """Σ_u |x|_u |y|_u over the substrings u of length n; ``distinct`` counts each common substring once.
+    """Return Σ_u |x|_u |y|_u over the substrings u of length n; ``distinct`` counts each common substring once.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def spectrum(x: Symbols, y: Symbols, n: int, *, distinct: bool = False) -> int:
 
 
 def subsequence_features(x: Symbols, n: int, decay: float) -> dict[tuple[Hashable, ...], float]:
-    """φ_u(x) = Σ over the places where u occurs in x, gaps allowed, of decay^(the length they span)."""
+    """Return φ_u(x): the sum of decay^(length spanned) over all places where u occurs in x, gaps allowed."""
     features: dict[tuple[Hashable, ...], float] = {}
     for places in combinations(range(len(x)), n):
         u = tuple(x[i] for i in places)
@@ -44,7 +44,7 @@ def subsequence(x: Symbols, y: Symbols, n: int, decay: float) -> float:
 
 
 def subsequence_by_recursion(x: Symbols, y: Symbols, n: int, decay: float) -> float:
-    """The same by their Definition 2, O(n|x||y|): K'_i over prefixes, each i from the one before."""
+    """Return the same by their Definition 2, O(n|x||y|): K'_i over prefixes, each i from the one before."""
     before = [[1.0] * (len(y) + 1) for _ in range(len(x) + 1)]  # K'_0
     for _ in range(1, n):
         now = [[0.0] * (len(y) + 1) for _ in range(len(x) + 1)]
@@ -62,7 +62,7 @@ def subsequence_by_recursion(x: Symbols, y: Symbols, n: int, decay: float) -> fl
 
 
 def all_subsequences(x: Symbols, y: Symbols) -> int:
-    """Σ_u (places of u in x)·(places of u in y) over all subsequences u, the empty one included.
+    """Return Σ_u (places of u in x)·(places of u in y) over all subsequences u, the empty one included.
 
     Examples
     --------

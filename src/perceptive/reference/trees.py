@@ -1,7 +1,7 @@
 """Tree kernels (Collins & Duffy 2001; Vishwanathan & Smola 2002) by recursion.
 
-A tree is a word, given as a string, or a tuple ``(label, child, …)``. The production of a node is its label with
-those of its children.
+A tree is a word, given as a string, or a tuple ``(label, child, …)``. The production of a node is its label and
+the labels of its children.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Tree = str | tuple  # type: ignore[type-arg]
 
 
 def nodes(tree: Tree) -> Iterator[tuple]:  # type: ignore[type-arg]
-    """All nodes but the words."""
+    """Return all nodes except the words."""
     if isinstance(tree, tuple):
         yield tree
         for child in tree[1:]:
@@ -19,12 +19,12 @@ def nodes(tree: Tree) -> Iterator[tuple]:  # type: ignore[type-arg]
 
 
 def production(node: tuple) -> tuple:  # type: ignore[type-arg]
-    """The label and, in order, what the children are: words as they are, nodes by their labels."""
+    """Return the label, and for each child in order the word, or the label of the node."""
     return node[0], *(child if isinstance(child, str) else (child[0],) for child in node[1:])
 
 
 def common(a: Tree, b: Tree, decay: float, sigma: float) -> float:
-    """C(a, b): σ = 1 counts the common subset trees rooted here, σ = 0 the common complete subtrees."""
+    """Return C(a, b): σ = 1 counts the common subset trees rooted here, σ = 0 the common complete subtrees."""
     if production(a) != production(b):  # type: ignore[arg-type]
         return 0.0
     pairs = [(x, y) for x, y in zip(a[1:], b[1:], strict=True) if not isinstance(x, str)]
@@ -32,7 +32,7 @@ def common(a: Tree, b: Tree, decay: float, sigma: float) -> float:
 
 
 def subset_tree(a: Tree, b: Tree, decay: float = 1.0) -> float:
-    """Σ over pairs of nodes of C with σ = 1.
+    """Return the sum of C with σ = 1 over all pairs of nodes.
 
     Examples
     --------
@@ -43,5 +43,5 @@ def subset_tree(a: Tree, b: Tree, decay: float = 1.0) -> float:
 
 
 def subtree(a: Tree, b: Tree, decay: float = 1.0) -> float:
-    """Σ over pairs of nodes of C with σ = 0."""
+    """Return the sum of C with σ = 0 over all pairs of nodes."""
     return float(sum(common(x, y, decay, 0.0) for x in nodes(a) for y in nodes(b)))

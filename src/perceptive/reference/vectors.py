@@ -1,4 +1,4 @@
-"""Dot products in a fixed order, so that two machines (and two languages) round alike."""
+"""Dot products in a fixed order, so that rounding is the same on every machine and in both languages."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ LANES = 8
 
 
 def sum_lanes(s: Sequence[float]) -> float:
-    """The lanes, added up in pairs."""
+    """Return the sum of the lanes, added in pairs."""
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 
 
@@ -24,7 +24,7 @@ def check_round(x: Row, n_features: int, weight: float) -> None:
 
 
 def dot(v: Sequence[float], x: Row) -> float:
-    """v·x: entry p of the row is added to lane p mod 8, the lanes are summed at the end."""
+    """Return v·x: entry p of the row is added to lane p mod 8, the lanes are summed at the end."""
     lanes = [0.0] * LANES
     for p, (j, value) in enumerate(x):
         lanes[p % LANES] += v[j] * value
@@ -32,7 +32,7 @@ def dot(v: Sequence[float], x: Row) -> float:
 
 
 def squared_norm(x: Row) -> float:
-    """‖x‖², in the same lanes."""
+    """Return ‖x‖², in the same lanes."""
     lanes = [0.0] * LANES
     for p, (_, value) in enumerate(x):
         lanes[p % LANES] += value * value
@@ -40,13 +40,13 @@ def squared_norm(x: Row) -> float:
 
 
 def scale_of(x: Row, normalize: bool) -> float:
-    """1/‖x‖ if rows are normalised, else 1."""
+    """Return 1/‖x‖ if rows are normalised, else 1."""
     length = squared_norm(x)
     return 1.0 / math.sqrt(length) if normalize and length > 0 else 1.0
 
 
 def weighted_squared_norm(sigma: Sequence[float], x: Row) -> float:
-    """Σ_j σ_j x_j², in the same lanes: the variance of the score under a diagonal Σ."""
+    """Return Σ_j σ_j x_j², in the same lanes: the variance of the score under a diagonal Σ."""
     lanes = [0.0] * LANES
     for p, (j, value) in enumerate(x):
         lanes[p % LANES] += sigma[j] * (value * value)

@@ -2,8 +2,8 @@
 
 score(y) = Σ_t unary[t][y_t] + Σ_{t≥1} edge[t][y_{t−1}][y_t] + Σ_{t≥2} triple[y_{t−2}][y_{t−1}][y_t]
 
-−∞ is what may not be. Of equal paths the lowest wins, labels compared from the end backwards (colexicographic).
-`all_paths` writes all of them down: the specification of the other functions.
+What is not allowed scores −∞. Of equal paths the lowest wins, labels compared from the end backwards (colexicographic).
+`all_paths` lists all of them: it is the specification of the other functions.
 """
 
 import itertools
@@ -25,7 +25,7 @@ class Trellis:
     triple: Sequence[Sequence[Sequence[float]]] | None = None
 
     def score(self, path: Path) -> float:
-        """Σ of the potentials along a path."""
+        """Return the sum of the potentials along a path."""
         total = 0.0
         for t, y in enumerate(path):
             total += self.unary[t][y]
@@ -37,19 +37,19 @@ class Trellis:
 
 
 def all_paths(x: Trellis) -> list[Scored]:
-    """Every path that may be, the best first, equal ones in colexicographic order."""
+    """Return every allowed path, the best first, equal ones in colexicographic order."""
     n, labels = len(x.unary), range(len(x.unary[0]) if x.unary else 0)
     return best_first([(x.score(path), path) for path in itertools.product(labels, repeat=n)])
 
 
 def best_first(paths: list[Scored], k: int | None = None) -> list[Scored]:
-    """The paths that may be, or the k best of them, equal ones in colexicographic order."""
+    """Return the allowed paths, or the k best of them, equal ones in colexicographic order."""
     possible = [one for one in paths if one[0] > -math.inf]
     return sorted(possible, key=lambda one: (-one[0], one[1][::-1]))[:k]
 
 
 def viterbi(x: Trellis) -> Path:
-    """The best path of the first order: best[t][y] is the best score of a path that ends in y at t."""
+    """Return the best path of the first order: best[t][y] is the best score of a path that ends in y at t."""
     if not x.unary:
         return ()
     assert x.triple is None
@@ -66,7 +66,7 @@ def viterbi(x: Trellis) -> Path:
 
 
 def going_on(best: Sequence[float], edge: Sequence[Sequence[float]]) -> list[int]:
-    """The labels that a best path can go on from: none does better with another, whatever label comes next.
+    """Return the labels through which a best path may continue: no other is better, whatever label comes next.
 
     ``best`` are the scores of the best paths that end in each label, ``edge`` the scores of the pairs to come.
     """
@@ -75,7 +75,7 @@ def going_on(best: Sequence[float], edge: Sequence[Sequence[float]]) -> list[int
 
 
 def viterbi_of_many(x: Trellis) -> Path:
-    """`viterbi` for many labels: of every token only the labels that a best path can go on from."""
+    """Do the same as `viterbi` for many labels: at each token, keep only the labels of `going_on`."""
     if not x.unary:
         return ()
     labels = range(len(x.unary[0]))
@@ -93,7 +93,7 @@ def viterbi_of_many(x: Trellis) -> Path:
 
 
 def k_best(x: Trellis, k: int) -> list[Scored]:
-    """The k best paths: at each token and label the k best ways to come there are enough."""
+    """Return the k best paths: for each token and label it is enough to keep the k best paths that end there."""
     if not x.unary:
         return [(0.0, ())]
     labels = range(len(x.unary[0]))
@@ -115,7 +115,7 @@ def _prefix_score(x: Trellis, path: Path) -> float:
 
 
 def max_marginals(x: Trellis, paths: list[Scored] | None = None) -> list[list[float]]:
-    """For each token and label the score of the best path (of all) through it, −∞ if there is none."""
+    """Return for each token and label the score of the best path through it, −∞ if there is none."""
     best = [[-math.inf] * len(row) for row in x.unary]
     for score, path in all_paths(x) if paths is None else paths:
         for t, y in enumerate(path):
@@ -124,7 +124,7 @@ def max_marginals(x: Trellis, paths: list[Scored] | None = None) -> list[list[fl
 
 
 def beamed(x: Trellis, beam: int) -> Trellis:
-    """The trellis of the states that a beam keeps, the best at each token; all of it where they lead to no end.
+    """Return the trellis of the states that a beam keeps, the best at each token; all of it if these lead nowhere.
 
     A state is a label, with triples two (from the second token); of equal ones the lowest are kept.
     """
@@ -159,14 +159,14 @@ def _largest(ways: dict[Path, float], beam: int) -> dict[Path, float]:
 
 
 def fits(y: int, said: Said) -> bool:
-    """Whether a label is what is said of it."""
+    """Return whether a label agrees with what is known about it."""
     if said is None:
         return True
     return y == said if isinstance(said, int) else y in said
 
 
 def forced(x: Trellis, labels: Sequence[Said]) -> Trellis:
-    """The trellis in which labels that do not fit what is said of them may not be."""
+    """Return the trellis without labels that contradict what is known about their tokens."""
     unary = [
         [score if fits(y, said) else -math.inf for y, score in enumerate(row)]
         for row, said in zip(x.unary, labels, strict=True)

@@ -5,7 +5,7 @@ A text is given by the property Word_Break of its characters, a letter for each:
     a ALetter   i ALetter and pictograph   h Hebrew_Letter   d Numeric   k Katakana   _ ExtendNumLet
     : MidLetter   , MidNum   . MidNumLet   ' Single_Quote   " Double_Quote
     e Extend or Format   j ZWJ   r Regional_Indicator   p pictograph   s WSegSpace   c CR   l LF   n Newline
-    o any other   t the same to these rules: a letter of a script without spaces (Thai, Lao, Khmer, Myanmar)
+    o any other   t treated like o: a letter of a script without spaces (Thai, Lao, Khmer, Myanmar)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LETTERS, MIDDLE_OF_LETTERS, MIDDLE_OF_NUMBERS = "aih", ":.'", ",.'"
 
 
 def word_breaks(properties: str) -> list[int]:
-    """The places where a text is cut, its two ends among them.
+    """Return the places where a text is cut, including its two ends.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def word_breaks(properties: str) -> list[int]:
 
 
 def _is_break(c: str, i: int) -> bool:
-    """Whether there is a break before character i."""
+    """Return whether there is a break before character i."""
     before, after = c[i - 1], c[i]
     if before == "c" and after == "l":  # WB3
         return False
@@ -72,14 +72,14 @@ def _is_break(c: str, i: int) -> bool:
 
 
 def _seen(c: str, i: int) -> int:
-    """The character that is seen at i: what it extends, where there is something."""
+    """Return the character that counts at i: the one that it extends, if there is one."""
     while c[i] in "ej" and i > 0 and c[i - 1] not in "cln":
         i -= 1
     return i
 
 
 def _flags_before(c: str, i: int) -> int:
-    """How many regional indicators stand in a row before i."""
+    """Return the number of consecutive regional indicators before i."""
     count, at = 0, i
     while at > 0 and c[at := _seen(c, at - 1)] == "r":
         count += 1

@@ -66,7 +66,7 @@ class Columns:
         tokens = [known[row] for row in sentence.rows]
         labels: list[str | None] = [row[at] for row in sentence.rows]
         if "" in labels:
-            raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; say it in column {at}")
+            raise ValueError(f"{sentence.place.of(labels.index(''))}: the label is missing; write it in column {at}")
         if len(known) > REMEMBERED:
             known.clear()
         return tokens, labels

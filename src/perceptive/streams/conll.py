@@ -3,6 +3,8 @@ r"""Sentences in columns, as in the CoNLL shared tasks: one token per line, an e
 Columns are separated by tabs if the first token's line has one, else by spaces and tabs; other white space is text.
 Files whose names end in ``.conllu``, or that begin like CoNLL-U, are read as CoNLL-U (`perceptive.streams.conllu`).
 
+Tabs and spaces at the end of every line are left out.
+
 Two kinds of lines are not tokens. ``-DOCSTART-`` in the first column begins a document. A line that begins with ``#``
 is a comment if it comes before the first token of a sentence and does not have the number of columns of tokens, or
 follows such a line. If all of the first sentences of the file (at least two) begin with ``#`` and a space, their first
@@ -19,6 +21,7 @@ token: ``# # B-NP``, ``#hashtag O``.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -91,12 +94,15 @@ def sentences(paths: Paths, encoding: str = UTF8, live: bool = False) -> Iterato
 
 
 def read_columns(
-    path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
+    path: str, encoding: str = UTF8, live: bool = False, format: str | None = None, labels: bool = True
 ) -> Iterator[list[Sentence]]:
-    """Yield the sentences of a file, block by block; ``format`` is "conll" or "conllu", or None to guess it."""
+    """Yield the sentences of a file, block by block; ``format`` is "conll" or "conllu", or None to guess it.
+
+    ``labels``: whether labels are to be read; then empty last columns are reported.
+    """
     if (format or column_format(path, encoding)) == "conllu":
         return read_conllu(path, encoding, live)
-    return _read(path, _Look.at(_first_lines(path, encoding)), encoding, live)
+    return _read(path, _Look.at(_first_lines(path, encoding)), encoding, live, labels)
 
 
 def column_format(path: str, encoding: str = UTF8) -> str:
@@ -132,6 +138,8 @@ class _Look:
         The number of the first, and what stands there.
     commented : bool
         Whether every sentence begins with a comment.
+    tail : str
+        Tabs and spaces at the end of every line, which are left out.
     """
 
     tabs: bool = False
@@ -139,6 +147,7 @@ class _Look:
     first: int = 0
     line: str = ""
     commented: bool = False
+    tail: str = ""
 
     @classmethod
     def at(cls, lines: Sequence[str]) -> _Look:
@@ -150,23 +159,31 @@ class _Look:
         pairs = zip(["", *lines], lines, strict=False)
         starts = [here for before, here in pairs if here.strip() and not before.strip() and not begins_document(here)]
         commented = len(starts) > 1 and all(here.startswith(("# ", "#\t")) for here in starts)
-        tabs = "\t" in line
-        return cls(tabs, len(_row(line, tabs)), number, line, commented)
+        tail = min((one[len(one.rstrip(" \t")) :] for _, one in tokens or there), key=len)
+        tail = tail if all(one.endswith(tail) for _, one in tokens) else ""
+        tabs = "\t" in line.removesuffix(tail)
+        return cls(tabs, len(_row(line.removesuffix(tail), tabs)), number, line, commented, tail)
+
+    def row(self, line: str) -> Row:
+        """Return the columns of a line."""
+        return _row(line.removesuffix(self.tail), self.tabs)
 
     def is_comment(self, line: str, first: bool) -> bool:
         """Whether a line before a sentence's first token, which begins with ``#``, is none; ``first``: of all."""
         if self.commented and (first or NAMED.match(line)):
             return True
-        return len(_row(line, self.tabs)) != self.width
+        return len(self.row(line)) != self.width
 
 
-def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Sentence]]:
+def _read(path: str, look: _Look, encoding: str, live: bool, labels: bool) -> Iterator[list[Sentence]]:
     rows: list[Row] = []
     others: list[tuple[int, str]] = []
     known: dict[str, Row] = {}
     doubtful: list[str] = []  # lines of tokens that begin with a number sign
     fresh = True  # whether the line before was empty
     called, number = shown(path), 0
+    if labels and "\t" in look.tail:
+        warnings.warn(f"{called}: every line ends in a tab, so the empty last column is left out", stacklevel=2)
 
     def done(end: int) -> Sentence:
         place = Place(called, range(end - len(rows), end))
@@ -196,7 +213,7 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
                 continue
             if not look.width:  # nothing but empty lines was seen before
                 look = replace(_Look.at([line]), first=number)
-            row = _row(line, look.tabs)
+            row = look.row(line)
             if len(row) != look.width:
                 yield found  # what precedes it is sound
                 raise ValueError(
@@ -217,7 +234,11 @@ def _read(path: str, look: _Look, encoding: str, live: bool) -> Iterator[list[Se
 
 
 def _of_tabs(look: _Look, line: str) -> str:
-    """What to say where a line would have the right columns if it had tabs where it has spaces, or the reverse."""
+    """Return the cure if a line has tabs where the others have spaces, or the reverse, or ends in a tab; or ""."""
+    here, there = line.rstrip("\t"), look.line.rstrip("\t")
+    if look.tabs and (here, there) != (line, look.line) and len(_row(here, True)) == len(_row(there, True)):
+        which = f"Line {look.first}" if here == line else "This line"
+        return f". {which} ends in a tab; delete it, or fill in the column"
     if len(_row(line, not look.tabs)) != look.width:
         return ""
     here, there = ("spaces", "tabs") if look.tabs else ("tabs", "spaces")

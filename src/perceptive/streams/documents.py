@@ -95,12 +95,12 @@ class Document:
 
     @property
     def refused(self) -> bool:
-        """Whether somebody who was asked has not accepted its spans."""
+        """Whether an annotator has not accepted its spans."""
         return self.record.get("answer") in REFUSED
 
 
 def is_json(path: str) -> bool:
-    """Whether a file begins with a record of a text."""
+    """Return whether a file begins with a JSON record of a text."""
     first = peek(path).removeprefix(MARK).lstrip().split(b"\n", 1)[0]
     if first[:1] not in (b"{", b"["):
         return False
@@ -122,7 +122,10 @@ def _is_array(record: Any) -> bool:
 def read_json(
     path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
 ) -> Iterator[list[Document]]:
-    """The documents of a file, block by block; one without spans is of ``format``, else of that of those before it."""
+    """Yield the documents of a file, block by block.
+
+    A document without spans has the given ``format``, or that of the documents before it.
+    """
     for first, lines in text_lines(path, encoding, live):
         found: list[Document] = []
         for number, line in enumerate(lines, first):
@@ -139,7 +142,7 @@ def read_json(
 
 
 def read_raw(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Document]]:
-    """The lines of a text, each a document that knows where it begins; empty ones say nothing."""
+    """Yield the lines of a text, block by block, each as a document with its offset; empty lines are skipped."""
     offset = 0
     for first, lines in text_lines(path, encoding, live):
         found: list[Document] = []
@@ -151,9 +154,9 @@ def read_raw(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[li
 
 
 def parse(line: str, path: str, number: int, format: str | None = None) -> Document:
-    """The document of a line; raises ValueError with the place where it is none.
+    """Return the document of a line; raise ValueError with its place if there is none.
 
-    ``format`` is that of a record without spans.
+    ``format`` is the format of a record without spans.
     """
     place = f"{path}:{number}"
     try:
@@ -191,7 +194,7 @@ def parse(line: str, path: str, number: int, format: str | None = None) -> Docum
 
 
 def _key_of(record: dict[str, Any], place: str) -> str | None:
-    """The key of a record's spans: the one with some, else one that says that there are none; None if there is none."""
+    """Return the key of a record's spans: the one that has some, else one with an empty list; None if there is none."""
     told = [key for key in KEYS if key in record]
     some = [key for key in told if record[key] not in (None, [])]
     if len(some) > 1:
@@ -200,7 +203,7 @@ def _key_of(record: dict[str, Any], place: str) -> str | None:
 
 
 def _lacking(record: Any) -> str:
-    """What a record has instead of a text, and the cure."""
+    """Return a message about what a record has instead of a text, with the cure."""
     if not isinstance(record, dict):
         return "; write an object with text and label, or [text, {…}]"
     if "text" in record:
@@ -221,14 +224,14 @@ def _span(document: Document, one: Any) -> Span:
 
 
 def checked(place: str, text: str, start: Any, end: Any, label: Any) -> Span:
-    """A span that lies within its text and has a label; raises ValueError, naming the place, where it has not."""
+    """Return a span that lies within its text and has a label; raise ValueError with the place for any other."""
     said, n = f"{place}: the span {_short([start, end, label])}", len(text)
     if type(start) is not int or type(end) is not int:
         raise ValueError(f"{said} has no whole numbers as its ends; write [start, end, label]")
-    if 0 <= end <= start <= n:
-        what = "is empty" if start == end else "ends before it begins"
-        raise ValueError(f"{said} {what}; write its start, and its end after the last character, or leave it out")
-    if not 0 <= start < end <= n:
+    if 0 <= end < start <= n:
+        cure = "write its start, and its end after the last character, or leave it out"
+        raise ValueError(f"{said} ends before it begins; {cure}")
+    if not 0 <= start <= end <= n:
         raise ValueError(
             f"{said} does not lie within the text, which has {n:,} characters; count code points from 0, neither bytes "
             "nor UTF-16, and the end after the last character"
@@ -258,11 +261,11 @@ def _short(value: Any) -> str:
 
 
 def as_line(document: Document, format: str, key: str | None = None) -> str:
-    """A document as a line of a format, with all else that its own record says where that is of the same kind.
+    """Return a document as a line of a format, with the other contents of its record if that has the same form.
 
-    One whose spans are not told has no key for them.
+    If the spans are unknown, they have no key.
 
-    ``key`` is that of the spans, if it is not the format's own: they are written as the record has them.
+    ``key`` is the key of the spans, if it is not the usual one; they are then written in the form of the record.
 
     Examples
     --------
@@ -285,7 +288,7 @@ def as_line(document: Document, format: str, key: str | None = None) -> str:
 
 
 def _as_read(spans: list[list[Any]], before: Any) -> list[Any]:
-    """Spans as objects where those before were such."""
+    """Return spans as objects if those of the record were objects."""
     if not (isinstance(before, list) and before and isinstance(before[0], Mapping)):
         return spans
     names = next(names for names in ENDS if names[0] in before[0])

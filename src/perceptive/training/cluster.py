@@ -1,4 +1,4 @@
-"""`Cluster`: the workers of a Dask cluster, asked with a time limit; what they lose they are asked for again."""
+"""`Cluster`: the workers of a Dask cluster, asked with a time limit; lost results are asked for again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGAIN = 0.5  # seconds before a lost scheduler is looked for again
 
 
 def _lost() -> tuple[type[BaseException], ...]:
-    """What is raised where a cluster has lost something that it can make again."""
+    """Return the errors that mean that a cluster has lost something that it can make again."""
     from distributed import KilledWorker, client
     from distributed.comm.core import CommClosedError
 
@@ -32,9 +32,9 @@ class Cluster:
     Parameters
     ----------
     address : str or distributed.Client
-        Of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a client that is connected.
+        Address of the scheduler (``tcp://…``), ``local`` for workers on this machine, or a connected client.
     limit : float
-        Seconds that any wait may take.
+        The longest that a wait may take, in seconds.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Cluster:
             self._local.close()
 
     def _connect(self, deadline: float) -> Any:
-        """A client of the scheduler; waits for one that is started again."""
+        """Return a client of the scheduler; wait if the scheduler is being restarted."""
         from distributed import Client
 
         while True:
@@ -85,9 +85,9 @@ class Cluster:
                 time.sleep(min(AGAIN, left))
 
     def ask(self, submit: Callable[[Any], Any], watch: Callable[[], None] = lambda: None) -> Any:
-        """The result of what ``submit(client)`` asks the cluster for, by a future or a list; what is lost again.
+        """Return the result of ``submit(client)``, which returns a future or a list; submit again if it is lost.
 
-        `generation` tells whether futures of before are still known; ``watch`` is called while there is nothing to do.
+        `generation` tells whether earlier futures are still known; ``watch`` is called while waiting.
         """
         deadline = time.monotonic() + self.limit
         while True:
@@ -114,7 +114,7 @@ class Cluster:
         return results if isinstance(wanted, list) else results[0]
 
     def _again(self, deadline: float) -> None:
-        """Begin again with a scheduler that may be another one, and knows nothing."""
+        """Connect again, perhaps to another scheduler, which knows nothing."""
         self.generation += 1
         if self._own:
             self.client.close(timeout=1)
@@ -135,25 +135,25 @@ class Cluster:
 
 
 class Futures:
-    """Futures of a cluster, which ``submit(client)`` gives; those that it has lost are asked for again."""
+    """Futures of a cluster, which ``submit(client)`` returns; lost ones are asked for again."""
 
     def __init__(self, cluster: Cluster, submit: Callable[[Any], Any]) -> None:
         self._cluster, self._submit = cluster, submit
         self._known: tuple[int, Any] | None = None  # the generation of the cluster that knows them, and what it knows
 
     def of(self, client: Any) -> Any:
-        """The futures, the same ones until they are lost or forgotten."""
+        """Return the futures, the same ones until they are lost or forgotten."""
         if self._known is None or self._known[0] != self._cluster.generation:
             self._known = self._cluster.generation, self._submit(client)
         return self._known[1]
 
     def forget(self) -> None:
-        """Let the cluster forget them: others know how to make them again."""
+        """Let the cluster forget them; they can be made again."""
         self._known = None
 
 
 def present_client() -> Any:
-    """The Dask client of this process; raises where there is none."""
+    """Return the Dask client of this process; raise if there is none."""
     import distributed
 
     try:

@@ -27,7 +27,7 @@ Proposed = list[list[Candidate]]  # for each sentence of a fold
 
 
 class Told(NamedTuple):
-    """What must be known of a fold before the first epoch."""
+    """What must be known about a fold before the first epoch."""
 
     sentences: NDArray[np.int64]  # whose lists tell something
     best: list[list[Any]]  # candidates, of every sentence
@@ -35,12 +35,12 @@ class Told(NamedTuple):
 
 
 def propose(parts: list[Part], learner: RerankingLearner, fold: int, weights: Floats | None) -> Proposed:
-    """What a tagger that has learned from the other folds proposes for one."""
+    """Return what a tagger that has learned from the other folds proposes for a fold."""
     return learner.propose(*_joined(parts), fold, weights)
 
 
 def told_of(parts: list[Part], learner: RerankingLearner, proposed: Proposed, fold: int, in_segments: bool) -> Told:
-    """Which lists of a fold tell something, and the best of every list."""
+    """Return which lists of a fold are informative, and the best candidate of every list."""
     X, y = (some[fold :: learner.folds] for some in _joined(parts))
     graded = grades_of(y, proposed, learner.target, in_segments)
     telling = [i for i, grades in enumerate(graded) if max(grades) > min(grades)]
@@ -73,7 +73,7 @@ def make_shard(
     numbers: Order,
     weights: Floats | None,
 ) -> ListShard:
-    """The lists of some sentences, and the weights of these."""
+    """Return the lists of some sentences, with their weights."""
     X, y = _joined(parts)
     chosen = numbers.tolist()
     proposed = [folds[i % learner.folds][i // learner.folds] for i in chosen]
@@ -86,7 +86,7 @@ def _joined(parts: list[Part]) -> tuple[list[Any], list[Any]]:
 
 
 def check_ranker(learner: RerankingLearner, shards: int) -> None:
-    """Raise where the ranker of a learner cannot learn on a cluster."""
+    """Raise if the ranker of a learner cannot learn on a cluster."""
     check_mixing(learner, shards)
     if learner.hashing is None:
         raise ParameterError("a ranker on a cluster hashes the features of candidates; give it {}", "bits")
@@ -139,7 +139,7 @@ class ClusterLists(ShardSource):
         self.dataset = ClusterDataset(learner.ranker, self.cluster, load, list(map(len, deal)))
 
     def _folds(self, client: Any) -> tuple[list[Any], Any, list[Any]]:
-        """Sentences, the learner, and what each fold was proposed, as tasks."""
+        """Return the sentences, the learner, and the proposals for each fold, as tasks."""
         parts, sent = self._sentences.parts.of(client), client.submit(same, self._learner, pure=False)
         folds = [
             client.submit(propose, parts, sent, fold, self._weights, pure=False, retries=3)

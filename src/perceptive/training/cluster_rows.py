@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What must be known of a partition before the first epoch."""
+    """What must be known about a partition before the first epoch."""
 
     examples: int
     labels: list[Any]
@@ -41,7 +41,7 @@ class Facts(NamedTuple):
 
 
 def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
-    """A partition as arrays; raises where its parts do not fit each other."""
+    """Return a partition as arrays; raise if its parts do not fit each other."""
     if hasattr(X, "iloc"):
         words = [str(name) for name, kind in X.dtypes.items() if kind.kind not in "biuf"]
         if words:
@@ -65,7 +65,7 @@ def facts_of(part: Part) -> Facts:
 
 
 def add_part(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
-    """Σ‖x‖² and the number of rows so far."""
+    """Return Σ‖x‖² and the number of rows so far."""
     if not len(part.y):
         return before
     names = hasher or (Vocabulary() if is_dicts(part.X) else None)
@@ -96,7 +96,7 @@ class RowShard(Shard):
 def make_shard(
     parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None, weighed: bool
 ) -> RowShard:
-    """A shard of parts of partitions; its labels are numbered as the classes are."""
+    """Return a shard of parts of partitions; its labels are numbers of classes."""
     given = [part for part in parts if part is not None]
     blocks = [part.X for part in given]
     if isinstance(blocks[0], list):
@@ -148,7 +148,7 @@ class ClusterRows(ShardSource):
         return [client.submit(part_of, *parts, number, pure=False) for number, parts in known]
 
     def begin(self, learner: LinearLearner, class_weight: dict[Any, float] | None = None) -> ClusterDataset:
-        """Let a learner meet all that there is; returns what it plays."""
+        """Show a learner all data; return the dataset that it plays."""
         if self.examples < self.shards:
             raise ParameterError(f"{{}} are more than there are examples: {self.examples}", "shards")
         self.freeze_bias(learner, self._parts, add_part, learner.space.hasher, learner.parameters.normalize)

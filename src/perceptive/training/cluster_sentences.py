@@ -25,7 +25,7 @@ from perceptive.data.sentence_files import SentenceFiles, check_answered
 from perceptive.data.sentences import SentenceDataset, paired
 from perceptive.errors import ExampleError
 from perceptive.features.clusters import added
-from perceptive.learners.labelling import different_labels
+from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.streams.columns import Columns
 from perceptive.streams.sentence import Place
@@ -66,14 +66,14 @@ class Part:
     unanswered: int = 0  # sentences of a file that are left out
 
     def where(self, i: int, t: int | None = None) -> str:
-        """Where a sentence, or a token, stands."""
+        """Return the place of a sentence, or of a token."""
         if self.places:
             return self.places[i].of(t)
         return f"{self.name}, sentence {i}" + ("" if t is None else f", token {t}")
 
     @contextmanager
     def placed(self) -> Iterator[None]:
-        """Let errors say where the sentence stands."""
+        """Add the place of the sentence to errors."""
         try:
             yield
         except ExampleError as error:
@@ -82,7 +82,7 @@ class Part:
 
 
 class Facts(NamedTuple):
-    """What must be known of a part before the first epoch."""
+    """What must be known about a part before the first epoch."""
 
     labels: list[Any]  # different ones
     which: NDArray[np.int32]  # of each token
@@ -107,7 +107,7 @@ def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
 
 
 def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
-    """A partition of bags; raises where its parts do not fit each other. Without y, it is of pairs."""
+    """Return a partition of bags; raise if its parts do not fit each other. Without y, it consists of pairs."""
     name, X = f"partition {number}", list(X)
     if y is None:
         if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in X):
@@ -120,7 +120,7 @@ def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
 
 
 def facts_of(part: Part) -> Facts:
-    """What must be known of a part; raises where sentences and labels do not fit each other."""
+    """Return what must be known about a part; raise if sentences and labels do not fit each other."""
     bare = replace(part, X=[], y=[])
     if not part.X:
         return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, bare)
@@ -135,7 +135,7 @@ def facts_of(part: Part) -> Facts:
 
 
 def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> Part:
-    """Some sentences of a part, with the labels that were mended, and with weights where they say something."""
+    """Return some sentences of a part, with repaired labels, and with weights if they are ``weighed``."""
     some = rows.tolist()
     weights = part.weights[rows] if weighed and part.weights is not None else None
     y = [mended.get(i, part.y[i]) for i in some]
@@ -145,7 +145,7 @@ def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Num
 
 
 def told_of(part: Part, weights: Weights, rows: Numbers, tell: Callable[[SequenceLearner, list[Any]], Any]) -> Any:
-    """What is to be known of some sentences of a part; None where there are none."""
+    """Return what must be known about some sentences of a part; None if there are none."""
     some = take_part(part, {}, False, rows)
     learner = learner_of(weights)
     with some.placed():
@@ -171,18 +171,18 @@ class TaggedShard(Shard):
 
 
 def make_shard(parts: list[Part]) -> TaggedShard:
-    """A shard of some sentences of parts."""
+    """Return a shard of some sentences of parts."""
     return TaggedShard([part for part in parts if part.X])
 
 
 def tally(shard: TaggedShard, weights: Weights) -> Tally:
-    """How often a shard sees each feature."""
+    """Return how often each feature occurs in a shard."""
     counted: Tally = shard.made(learner_of(weights)).sentences.tally()
     return {name: add_up(*found) for name, found in counted.items()}
 
 
 def add_up(keys: NDArray[np.uint64], counts: Numbers) -> tuple[NDArray[np.uint64], Numbers]:
-    """The different keys in their order, and the sum of the counts of each.
+    """Return the different keys in their order, and the sum of the counts of each.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def add_tallies(mine: Tally, other: Tally) -> Tally:
 
 
 def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedShard:
-    """A shard without the features that are seen less often than ``min_count`` in all."""
+    """Return a shard without the features that occur less than ``min_count`` times in all shards together."""
     return TaggedShard(shard.parts, {name: keys[counts < min_count] for name, (keys, counts) in counted.items()})
 
 
@@ -211,7 +211,7 @@ def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedSh
 class ClusterSentences(ShardSource):
     """Sentences on a cluster, as a source.
 
-    ``parts(client)`` gives the futures of `Part`; it is asked again where they were lost.
+    ``parts(client)`` returns the futures of `Part`; it is called again if they are lost.
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
@@ -240,7 +240,7 @@ class ClusterSentences(ShardSource):
 
     @classmethod
     def of_files(cls, cluster: Cluster, files: SentenceFiles, paths: Sequence[str], shards: int) -> ClusterSentences:
-        """Of files that all workers can read."""
+        """Return the sentences of files that all workers can read."""
         asked = version("perceptive")
 
         def parts(client: Any) -> list[Any]:
@@ -250,7 +250,7 @@ class ClusterSentences(ShardSource):
 
     @classmethod
     def of_bags(cls, cluster: Cluster, X: Any, y: Any, weights: Any, shards: int) -> ClusterSentences:
-        """Of bags of sentences and labels, or (without y) of pairs of these; weights are an array."""
+        """Return the sentences of bags of sentences and labels, or (without y) of pairs; weights are an array."""
         known = partitions(X, y, weights)
 
         def parts(client: Any) -> list[Any]:
@@ -261,7 +261,7 @@ class ClusterSentences(ShardSource):
     # ------------------------------------------------------------ what the loop asks for
 
     def held_out(self, held: NDArray[np.bool_]) -> tuple[list[Any], list[Any]]:
-        """Sentences and labels that are held out, which come here."""
+        """Return the sentences and labels that are held out; they are sent to this process."""
         rows = self._rows(held)
         found = self.cluster.ask(
             lambda client: [
@@ -272,9 +272,9 @@ class ClusterSentences(ShardSource):
         return [x for part in found for x in part.X], [labels for part in found for labels in part.y]
 
     def begin(self, learner: SequenceLearner, taught: NDArray[np.bool_], whole: bool) -> ClusterDataset:
-        """Let a learner meet all that there is to learn from; returns what it plays.
+        """Show a learner all sentences to learn from; return the dataset that it plays.
 
-        ``taught`` says which sentences of all parts are learned from, ``whole`` that they are all of its training set.
+        ``taught`` says which sentences of all parts are learned from; ``whole``: they are its whole training set.
         """
         y = [labels for labels, mine in zip(self.y, taught, strict=True) if mine]
         first = self.first if taught[0] else self.held_out(np.arange(len(taught)) == np.argmax(taught))[0][0]
@@ -313,7 +313,7 @@ class ClusterSentences(ShardSource):
         return self.dataset
 
     def _told(self, learner: SequenceLearner, rows: list[Numbers], tell: Callable[..., Any]) -> list[Any]:
-        """What a task tells a learner of some sentences of each part, in the order of the parts."""
+        """Return what a task reports about some sentences of each part, in the order of the parts."""
         weights = weights_of(learner)
 
         def ask(client: Any) -> list[Any]:
@@ -326,12 +326,12 @@ class ClusterSentences(ShardSource):
         return [told for told in self.cluster.ask(ask) if told is not None]
 
     def weights(self, rule: str) -> NDArray[np.float64] | None:
-        """The weights of all sentences, None where all are 1; raises where they cannot be."""
+        """Return the weights of all sentences, None if all are 1; raise if they are invalid."""
         given: list[Any] = [one.part.weights for one in self.facts]
         return None if given[0] is None else check_weights(np.concatenate(given), len(self.y), rule, "sentence")
 
     def _rows(self, chosen: NDArray[np.bool_]) -> list[Numbers]:
-        """The numbers of chosen sentences in their parts."""
+        """Return the numbers of chosen sentences in their parts."""
         ends = np.cumsum([len(one.lengths) for one in self.facts])[:-1]
         return [np.flatnonzero(some) for some in np.split(chosen, ends)]
 

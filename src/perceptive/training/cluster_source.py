@@ -1,8 +1,8 @@
 """`ClusterSource`: files as shards on a cluster, parsed by its workers.
 
 A task parses each file; from these, tasks deal the examples out to the shards, as `mixing` does in one process: shard i
-has the examples i, i + S, … of all files in their order. So a cluster gives the bits of threads, and files that are
-sorted by label make no shard of one class.
+has the examples i, i + S, … of all files in their order. So a cluster gives the same model as threads, bit for bit,
+and files that are sorted by label do not lead to shards of one class.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Parsed:
 
 
 class Facts(NamedTuple):
-    """What must be known of a file before the first epoch."""
+    """What must be known about a file before the first epoch."""
 
     file: Parsed  # without its examples
     examples: int
@@ -94,7 +94,7 @@ def held_part(parsed: Parsed) -> Any:
 
 
 def add_file(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
-    """Σ‖x‖² and the number of rows so far."""
+    """Return Σ‖x‖² and the number of rows so far."""
     if parsed.taught is None:
         return before
     rows, _, weights = kind.weighted(kind.ready(parsed.taught, None))
@@ -122,9 +122,9 @@ def make_shard(parts: list[Any], kind: Any, width: int | None, dtype: Any) -> Fi
 
 
 class ClusterSource(ShardSource):
-    """Files on a cluster, as a `FileSource` is in one process; what is held out is gathered here.
+    """Files on a cluster, like a `FileSource` in one process; held-out examples are gathered in this process.
 
-    The paths of the stream mean the same files to all workers: of a shared disk, or URLs.
+    The paths of the stream must mean the same files on all workers: on a shared disk, or URLs.
     """
 
     reads_first = repeatable = complete = True
@@ -172,7 +172,7 @@ class ClusterSource(ShardSource):
             )
 
     def _parsed(self, client: Any) -> list[Any]:
-        """The files, as tasks."""
+        """Return the files, as tasks."""
         plain, asked = replace(self.stream, threads=1, known_idf=self.stream.idf, log=Log()), version("perceptive")
         files, how = [replace(plain, files=(path,)) for path in self.stream.files], (self.fraction, self.seed)
         return [client.submit(parse_file, asked, file, self.kind, how, pure=False) for file in files]
@@ -182,7 +182,7 @@ class ClusterSource(ShardSource):
         return sum(facts.file.skipped for facts in self._facts)
 
     def all_labels(self) -> Iterator[Labels]:
-        """The labels of all that is to be learned from, file by file."""
+        """Return the labels of all examples to learn from, file by file."""
         self.prepare()
         for facts in self._facts:
             values, counts = facts.labels
@@ -191,7 +191,7 @@ class ClusterSource(ShardSource):
     # ------------------------------------------------------------ what the loop asks for
 
     def begin(self, learner: Any) -> ClusterDataset:
-        """Let a learner meet all that the files hold; returns what it plays."""
+        """Show a learner all data of the files; return the dataset that it plays."""
         self.freeze_bias(learner, self._files.of, add_file, self.kind, learner.parameters.normalize)
         facts = [one for one in self._facts if one.examples]
         width = self.stream.format.width or max(one.width for one in facts)
@@ -234,11 +234,11 @@ class ClusterSource(ShardSource):
         return self.kind.score(learner, iter(self.held_out()))
 
     def held_out(self) -> Iterator[Any]:
-        """What is held out, in the order of the files."""
+        """Return the held-out examples, in the order of the files."""
         return (part for part in self._held if part is not None)
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
-        """All that is to be learned from, once more, to be looked at: read in this process."""
+        """Yield all examples to learn from once more, read in this process, to be examined."""
         files = FileSource(self.stream, self.kind, holdout=self.fraction, seed=self.seed, shuffle=False)
         with files:
             yield from files.datasets(learner)
@@ -251,7 +251,7 @@ class ClusterSource(ShardSource):
 
 
 class _Counted:
-    """What the files held, as `Split` tells it."""
+    """The counts of the files, in the form of `Split`."""
 
     def __init__(self, facts: list[Facts], source: ClusterSource) -> None:
         self._source = source

@@ -18,7 +18,7 @@ from twins.labelled_text import text_row
 from twins.lines import DECIMAL, NOT_FINITE, Bad, Example, fits, shown
 from twins.meaning import is_missing, meant
 
-MEANINGLESS = "where quotes mean nothing, give --quote none (Python: quote=None)"
+MEANINGLESS = "if quotes have no special meaning, give --quote none (Python: quote=None)"
 Columns = Sequence[tuple[bytes, str]]  # name, and: any, categorical, text, label, weight or ignored
 
 

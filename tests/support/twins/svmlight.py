@@ -82,7 +82,7 @@ def _column(at: int, digits: bytes, colon: bool, base: int, last: int, n_feature
     if not colon:
         raise Bad(at, f"'{index}' is not an entry; write index:value, entries separated by spaces")
     if digits == b"qid":
-        raise Bad(at, "qid must stand right after the label; move it there")
+        raise Bad(at, "qid must come right after the label; move it there")
     if digits[:1] == b"-" and digits[1:].isdigit():
         raise Bad(at, f"feature index {index}: indices must not be negative; renumber the features")
     if not digits.isdigit():

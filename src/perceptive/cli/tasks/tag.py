@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -53,12 +53,16 @@ class Tag:
 
     # ------------------------------------------------------------ training
 
-    def labels(self, options: argparse.Namespace) -> tuple[list[Any], list[Any]]:
-        """What chooses a preset: a first sentence, perhaps with more, and the labels of all."""
+    def labels(self, options: argparse.Namespace, opened: ExitStack) -> tuple[list[Any], list[Any]]:
+        """Return what chooses a preset: a first sentence, perhaps with more, and the labels of all.
+
+        ``opened`` closes the cluster.
+        """
         if options.cluster:
             files = files_of(options, None)
             shards = TrainingParameters.shards if options.shards is None else options.shards
-            with self._cluster(options, shards, files) as (_, source):
+            with self._cluster(options, shards, files) as (cluster, source):
+                opened.push(cluster)
                 return [source.first], source.y
         X, y, *_ = self._sentences(options, None)
         return X, y
@@ -199,6 +203,16 @@ class Tag:
             raise UsageError("--raw is about files that are texts; leave out --text and --format")
         if options.spans and (options.kbest or options.margin):
             raise UsageError("--spans does not go with --kbest and --margin")
+        log = Log()
+        if options.kbest and options.kbest > 1 and (options.margin or options.proba):
+            asked = (
+                "--margin and --proba"
+                if options.margin and options.proba
+                else "--margin"
+                if options.margin
+                else "--proba"
+            )
+            log.remark("kbest", f"{asked} with --kbest: only the first sequence of each sentence has these numbers")
         broken = [label for label in learner.classes if breaks_line(label)]
         if broken and not options.json:
             raise UsageError(f"the label {broken[0]!r} would break the lines of the output; ask for --json")
@@ -206,7 +220,7 @@ class Tag:
         files = files_of(options, learner)
         paths = expand(options.data) if options.data else []
         if not (options.spans or options.kbest or options.margin or options.json) and writes_documents(files, paths):
-            return Opened(paths, Log(), tagged_documents(options, learner, files, paths))
+            return Opened(paths, log, tagged_documents(options, learner, files, paths))
 
         def parts() -> Iterator[tuple[int, bytes]]:
             every = batches(options, learner)
@@ -221,7 +235,7 @@ class Tag:
 
             yield from in_order(written, itertools.chain([first] if first else [], every), threads_of(options, paths))
 
-        return Opened(paths, Log(), parts())
+        return Opened(paths, log, parts())
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
         def parts() -> Iterator[tuple[int, list[Explained]]]:
