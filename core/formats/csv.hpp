@@ -99,10 +99,12 @@ inline std::string_view csv_value(const CsvField& field, std::string& unquoted) 
     return unquoted;
 }
 
-// What else may be wrong with quotes: they have no special meaning, or another mark separates what looks like a single column.
+// What else may be wrong with quotes: they have no special meaning, or another mark separates what looks like a single
+// column.
 inline std::string csv_quote_cure(std::string_view only_column = {}) {
     const std::size_t at = only_column.find_first_of("|;:");
-    if (at == std::string_view::npos) return "; if quotes have no special meaning, give --quote none (Python: quote=None)";
+    if (at == std::string_view::npos)
+        return "; if quotes have no special meaning, give --quote none (Python: quote=None)";
     const std::string mark = std::string("'") + only_column[at] + "'";
     return "; if " + mark + " separates the columns, give --delimiter " + mark + " (Python: delimiter=" + mark + ")";
 }
