@@ -149,8 +149,13 @@ def main() -> None:
     options.add_argument("--quick", action="store_true", help="small files, to try the script out")
     options.add_argument("--write", action="store_true", help="put the tables into README.md")
     options.add_argument("--repetitions", type=int, default=5)
+    options.add_argument("--beside", metavar="PYTHON", help="compare only with another build, by its interpreter")
     chosen = options.parse_args()
     repetitions = 2 if chosen.quick else chosen.repetitions
+    if chosen.beside:
+        with tempfile.TemporaryDirectory(prefix="perceptive-bench-") as name:
+            show([beside(chosen.beside, Path(name), chosen.quick, repetitions)], [])
+        return
     with tempfile.TemporaryDirectory(prefix="perceptive-bench-") as name:
         tables, targets = measure(Path(name), chosen.quick, repetitions)
     show(tables, targets)
@@ -158,15 +163,41 @@ def main() -> None:
         write("files", tables, targets, machine("two cores", "numpy", "vowpalwabbit", "scikit-learn"))
 
 
+def large_files(quick: bool) -> tuple[Path, Path]:
+    """The large file as svmlight and as VW text, in the page cache."""
+    large, large_vw = data.zipf_files(20_000 if quick else 500_000, 2**20)
+    for path in (large, large_vw):
+        for block in blocks(str(path)):
+            block.release()
+    return large, large_vw
+
+
+def beside(python: str, folder: Path, quick: bool, repetitions: int) -> Table:
+    """The large file by this build and by another, in turns: medians of the ratios, this to the other."""
+    large, large_vw = large_files(quick)
+    jobs = {
+        "two lines": (folder / "one.svm", "1"),
+        "one epoch": (large, "1"),
+        "one epoch, --bits 20": (large, "1", "--bits", "20"),
+        "one epoch, VW text": (large_vw, "1", "--bits", "20"),
+        "two epochs": (large, "2"),
+    }
+    (folder / "one.svm").write_text("1 1:1\n0 2:1\n")
+    rows = []
+    for name, (path, *more) in jobs.items():
+        ours = train(path, folder / "ours.model", "--epochs", *more)
+        found = interleave({"this": ours, "other": (python, *ours[1:])}, repetitions)
+        this, other = found["this"], found["other"]
+        cpu = median(a / b for a, b in zip(this.cpu, other.cpu, strict=False))
+        rows.append([name, f"{this.seconds:.2f}", f"{ratio(this, other):.2f}", f"{cpu:.2f}"])
+    return Table(f"This build beside that of {python}", ["", "wall s", "wall, ratio", "CPU, ratio"], rows)
+
+
 def measure(folder: Path, quick: bool, repetitions: int) -> tuple[list[Table], list[Target]]:
     """Everything."""
-    rows = 20_000 if quick else 500_000
-    large, large_vw = data.zipf_files(rows, 2**20)
+    large, large_vw = large_files(quick)
     size = large.stat().st_size / 1e6
     tables, targets = [], []
-    for path in (large, large_vw):
-        for block in blocks(str(path)):  # into the page cache
-            block.release()
 
     model, vw_model, out = folder / "ours.model", folder / "vw.model", folder / "out.txt"
     script = folder / "loader.py"

@@ -45,10 +45,15 @@ class Pool {
         return ::operator new(bytes);
     }
 
+    // The smallest go where there are too many: the large ones cost most.
     static void give(void* chunk, std::size_t bytes) noexcept {
         if (bytes > SMALLEST && bytes <= LARGEST) {
             const std::lock_guard<std::mutex> lock(mutex());
-            if (chunks().size() < MOST) return chunks().emplace_back(chunk, bytes), void();
+            auto& kept = chunks();
+            if (kept.size() < MOST) return kept.emplace_back(chunk, bytes), void();
+            auto smallest = std::min_element(kept.begin(), kept.end(),
+                                             [](const auto& a, const auto& b) { return a.second < b.second; });
+            if (smallest->second < bytes) std::swap(chunk, smallest->first), smallest->second = bytes;
         }
         ::operator delete(chunk);
     }

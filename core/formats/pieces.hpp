@@ -69,7 +69,7 @@ class PieceReader {
     // Where the first line begins that begins in a span, behind a byte order mark; -1 where none does.
     static i64 first_line(const Span& span) {
         static constexpr std::string_view MARK = "\xef\xbb\xbf";
-        std::array<char, 512> text;
+        std::array<char, 2048> text;
         if (span.begin == 0) {
             const i64 got = read(span.descriptor, 0, text.data(), static_cast<i64>(MARK.size()));
             return std::string_view(text.data(), static_cast<std::size_t>(got)) == MARK ? got : 0;

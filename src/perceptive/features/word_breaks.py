@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from itertools import accumulate
 
 from perceptive.features.word_break_table import RUNS
@@ -22,7 +23,7 @@ _UNDERLINE = f"(?:_{_X})"
 _WORD = f"{_UNDERLINE}*{_JOINED}(?:{_UNDERLINE}+{_JOINED})*{_UNDERLINE}*"
 _GERESH = f"{_UNDERLINE}*(?:{_JOINED}{_UNDERLINE}+)*{_ELEMENT}*h{_X}'{_X}(?!{_LETTERS})"  # a word that ends in one
 _UNIT = f"(?:{_GERESH}|{_WORD}|{_UNDERLINE}+|r{_X}r{_X}|s+{_X}|[^cln]{_X})"
-_SEGMENT = re.compile(f"cl|[cln]|{_UNIT}(?:(?<=j)(?=[pi]){_UNIT})*")
+_SEGMENT = f"cl|[cln]|{_UNIT}(?:(?<=j)(?=[pi]){_UNIT})*"
 
 
 class _Properties(dict[int, str]):
@@ -38,7 +39,10 @@ class _Properties(dict[int, str]):
         return letter
 
 
-_PROPERTIES = _Properties()
+@cache
+def _made() -> tuple[_Properties, re.Pattern[str]]:
+    """The properties and the pattern of a segment, made when the first text is read."""
+    return _Properties(), re.compile(_SEGMENT)
 
 
 def properties(text: str) -> str:
@@ -49,7 +53,7 @@ def properties(text: str) -> str:
     >>> properties("Some 1,200!")
     'aaaasd,dddo'
     """
-    return text.translate(_PROPERTIES)
+    return text.translate(_made()[0])
 
 
 def segments(properties: str) -> list[tuple[int, int]]:
@@ -60,4 +64,4 @@ def segments(properties: str) -> list[tuple[int, int]]:
     >>> segments("aaaasd,dddo")
     [(0, 4), (4, 5), (5, 10), (10, 11)]
     """
-    return [match.span() for match in _SEGMENT.finditer(properties)]
+    return [match.span() for match in _made()[1].finditer(properties)]

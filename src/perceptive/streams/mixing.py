@@ -83,12 +83,7 @@ def take_turns(sources: Sequence[Source], length: Callable[[Any], int]) -> Itera
         yield item
 
 
-class _Span(NamedTuple):
-    """A stretch of a file; a piece of a block has the lines that begin in it."""
-
-    file: int
-    begin: int
-    stop: int
+Span = tuple[int, int, int]  # a file, and where a stretch of it begins and stops: its lines begin there
 
 
 class _Files:
@@ -112,23 +107,26 @@ class _Files:
         self._open[file] = found
         return found
 
-    def spans(self, begin: int, end: int) -> Iterator[_Span]:
+    def spans(self, begin: int, end: int) -> list[Span]:
         """What lies between two places."""
-        file = bisect_right(self.starts, begin) - 1
+        spans, file = [], bisect_right(self.starts, begin) - 1
         while begin < end:
             first, after = self.starts[file], self.starts[file + 1]
             if begin < after:
-                yield _Span(file, begin - first, min(end, after) - first)
-            begin, file = max(begin, after), file + 1
+                spans.append((file, begin - first, (end if end < after else after) - first))
+                begin = after
+            file += 1
+        return spans
 
-    def read(self, spans: Sequence[_Span], buffers: Buffers) -> Iterator[Block]:
+    def read(self, spans: Sequence[Span], buffers: Buffers) -> Iterator[Block]:
         """The lines that begin in each span, as one block, or more where lines are long."""
         buffer, filled, pieces, at = buffers.take(1), 0, list[Piece](), 0
         while at < len(spans):
             some = spans[at : at + OPEN]
-            opened = [(self._descriptor(span.file), span.begin, span.stop) for span in some]
+            descriptors = {file: self._descriptor(file) for file in dict.fromkeys(file for file, _, _ in some)}
+            opened = [(descriptors[file], begin, stop) for file, begin, stop in some]
             taken, filled, found = _core.read_lines(buffer, filled, opened, SLACK)
-            pieces += [Piece(begin, self.numbers[some[which].file], offset) for which, begin, offset in found]
+            pieces += [Piece(begin, self.numbers[some[which][0]], offset) for which, begin, offset in found]
             at += taken
             if filled > blocks.MAX_LINE:
                 yield Block(memoryview(buffer)[:filled], 0, buffers, tuple(pieces))
@@ -189,8 +187,10 @@ def mixed_lines(paths: Sequence[str], size: int, numbers: Sequence[int] | None =
     buffers = Buffers(size + PIECES * SLACK)
     try:
         for number in range(count):
-            pieces = [part * count + (number + part) * step % count for part in range(PIECES)]
-            bounds = [[place * total // (PIECES * count) for place in (piece, piece + 1)] for piece in pieces]
-            yield from files.read([span for begin, end in bounds for span in files.spans(begin, end)], buffers)
+            spans: list[Span] = []
+            for part in range(PIECES):
+                piece = part * count + (number + part) * step % count
+                spans += files.spans(piece * total // (PIECES * count), (piece + 1) * total // (PIECES * count))
+            yield from files.read(spans, buffers)
     finally:
         files.close()
