@@ -1,4 +1,5 @@
-// Lines of files that begin in given stretches of them, read one behind the other into one room.
+// Lines of files from many places: which stretches of them a block has, and the lines that begin there, read one behind
+// the other into one room.
 #pragma once
 
 #include <unistd.h>
@@ -13,6 +14,37 @@
 #include <vector>
 
 namespace perceptive {
+
+// Where the stretches of block `number` begin and stop, of `blocks` blocks: files are laid end to end, file f from
+// starts[f] to starts[f + 1], and cut into `parts` parts of `blocks` pieces each. A block has one piece of every part,
+// and goes through the parts in steps of `step` pieces, which has no factor in common with their number.
+struct Stretch {
+    std::size_t file;
+    std::int64_t begin, stop;
+};
+
+inline std::vector<Stretch> stretches(const std::vector<std::int64_t>& starts, std::int64_t number, std::int64_t blocks,
+                                      std::int64_t parts, std::int64_t step) {
+    using Wide = __int128;  // of products with the size of all files
+    const std::int64_t total = starts.back();
+    const auto place = [&](std::int64_t piece) {
+        return static_cast<std::int64_t>(Wide{piece} * total / (Wide{parts} * blocks));
+    };
+    std::vector<Stretch> found;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        const auto turn = static_cast<std::int64_t>(Wide{number + part} * step % blocks);
+        const std::int64_t piece = part * blocks + turn, end = place(piece + 1);
+        std::int64_t begin = place(piece);
+        auto file =
+            static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), begin) - starts.begin() - 1);
+        for (; begin < end; ++file) {
+            const std::int64_t stop = std::min(end, starts[file + 1]);
+            if (begin < stop) found.push_back({file, begin - starts[file], stop - starts[file]});
+            begin = std::max(begin, stop);
+        }
+    }
+    return found;
+}
 
 class PieceReader {
   public:

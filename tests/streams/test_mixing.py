@@ -2,6 +2,8 @@
 
 import contextlib
 import gzip
+import itertools
+import math
 import os
 
 import numpy as np
@@ -181,3 +183,28 @@ def test_tables_with_line_breaks_in_quotes_are_not_cut(tmp_path):
     y = [label for part in found for label in part.y()]
     assert sorted(y) == ["a"] * 3000 + ["b"] * 3000
     assert y != sorted(y)
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=6), st.integers(1, 40), st.integers(1, 16))
+def test_the_pieces_of_all_blocks_are_the_files(sizes, count, parts):
+    starts = [0, *itertools.accumulate(sizes)]
+    step = next(n for n in range(int(0.618 * count) + 1, 2 * count + 2) if math.gcd(n, count) == 1)
+    seen = []
+    for number in range(count):
+        spans = mixing._core.mixed_spans(starts, number, count, parts, step)
+        pieces = [part * count + (number + part) * step % count for part in range(parts)]
+        bounds = [[place * starts[-1] // (parts * count) for place in (piece, piece + 1)] for piece in pieces]
+        assert sum(stop - begin for _, begin, stop in spans) == sum(end - begin for begin, end in bounds)
+        assert all(0 <= begin < stop <= sizes[file] for file, begin, stop in spans)
+        seen += [starts[file] + at for file, begin, stop in spans for at in range(begin, stop)]
+    assert sorted(seen) == list(range(starts[-1]))  # every byte once
+
+
+@pytest.mark.parametrize(
+    ("starts", "number", "blocks", "parts", "step"),
+    [([0], 0, 1, 1, 1), ([1, 2], 0, 1, 1, 1), ([0, 5, 3], 0, 1, 1, 1), ([0, 5], 2, 2, 1, 1), ([0, 5], -1, 2, 1, 1),
+     ([0, 5], 0, 0, 1, 1), ([0, 5], 0, 1, 0, 1), ([0, 5], 0, 1, 1, 0), ([0, 2**62], 0, 1, 1, 1)],
+)  # fmt: skip
+def test_blocks_that_do_not_exist_are_refused(starts, number, blocks, parts, step):
+    with pytest.raises(ValueError, match=r"files begin one behind|no such block"):
+        mixing._core.mixed_spans(starts, number, blocks, parts, step)

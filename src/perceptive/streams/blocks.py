@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from perceptive.streams.remote import glob_urls, is_url, open_url, url_signature
 
@@ -87,12 +88,7 @@ class Buffers:
             self._free.append(buffer)
 
 
-class Piece(NamedTuple):
-    """Where some lines of a block come from."""
-
-    at: int  # in the block
-    file: int  # its number
-    offset: int  # in the file
+Piece = tuple[int, int, int]  # some lines of a block: where they are in it, the number of their file, where in that
 
 
 @dataclass(frozen=True)
@@ -192,8 +188,8 @@ def located_in_pieces(
     """What the core says of a block of pieces; the lines before each place are counted now, as few blocks need it."""
     said = []
     for _, byte, column, message in complaints:
-        piece = pieces[bisect_right(pieces, byte, key=lambda piece: piece.at) - 1]
-        path, offset = paths[piece.file], piece.offset + byte - piece.at
+        at, file, offset = pieces[bisect_right(pieces, byte, key=itemgetter(0)) - 1]
+        path, offset = paths[file], offset + byte - at
         said += located(path, count_lines(path, offset), 0, [(0, offset, column, message)])
     return said
 

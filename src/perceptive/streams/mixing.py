@@ -11,7 +11,6 @@ pipes, tables, whose quotes may hold line breaks) give whole blocks, in turn and
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -107,26 +106,15 @@ class _Files:
         self._open[file] = found
         return found
 
-    def spans(self, begin: int, end: int) -> list[Span]:
-        """What lies between two places."""
-        spans, file = [], bisect_right(self.starts, begin) - 1
-        while begin < end:
-            first, after = self.starts[file], self.starts[file + 1]
-            if begin < after:
-                spans.append((file, begin - first, (end if end < after else after) - first))
-                begin = after
-            file += 1
-        return spans
-
     def read(self, spans: Sequence[Span], buffers: Buffers) -> Iterator[Block]:
         """The lines that begin in each span, as one block, or more where lines are long."""
         buffer, filled, pieces, at = buffers.take(1), 0, list[Piece](), 0
         while at < len(spans):
             some = spans[at : at + OPEN]
-            descriptors = {file: self._descriptor(file) for file in dict.fromkeys(file for file, _, _ in some)}
+            descriptors = {file: self._descriptor(file) for file in {file for file, _, _ in some}}
             opened = [(descriptors[file], begin, stop) for file, begin, stop in some]
             taken, filled, found = _core.read_lines(buffer, filled, opened, SLACK)
-            pieces += [Piece(begin, self.numbers[some[which][0]], offset) for which, begin, offset in found]
+            pieces += [(begin, self.numbers[some[which][0]], offset) for which, begin, offset in found]
             at += taken
             if filled > blocks.MAX_LINE:
                 yield Block(memoryview(buffer)[:filled], 0, buffers, tuple(pieces))
@@ -181,16 +169,11 @@ def mixed_lines(paths: Sequence[str], size: int, numbers: Sequence[int] | None =
     Pieces name the numbers of the files, where these are given.
     """
     files = _Files(paths, numbers or range(len(paths)))
-    total = files.starts[-1]
-    count = max(1, -(-total // size))
+    count = max(1, -(-files.starts[-1] // size))
     step = next(n for n in range(int(0.618 * count) + 1, 2 * count + 2) if gcd(n, count) == 1)
     buffers = Buffers(size + PIECES * SLACK)
     try:
         for number in range(count):
-            spans: list[Span] = []
-            for part in range(PIECES):
-                piece = part * count + (number + part) * step % count
-                spans += files.spans(piece * total // (PIECES * count), (piece + 1) * total // (PIECES * count))
-            yield from files.read(spans, buffers)
+            yield from files.read(_core.mixed_spans(files.starts, number, count, PIECES, step), buffers)
     finally:
         files.close()
