@@ -159,37 +159,15 @@ class TextFeatures {
     char name_[2 + 4 * TextOptions::longest] = {'c', ':'};
 };
 
-// How many rows each bucket is in, and from that the smooth idf[h] = ln((1 + n) / (1 + df[h])) + 1.
-class DocumentFrequencies {
-  public:
-    explicit DocumentFrequencies(int bits) : df_(std::size_t{1} << bits) {}
-
-    // The buckets of some rows, one after the other.
-    void count(const std::vector<std::int32_t>& buckets, std::uint64_t rows) {
-        for (const std::int32_t bucket : buckets) ++df_[static_cast<std::size_t>(bucket)];
-        n_ += rows;
-    }
-
-    // What another one, of as many bits, has counted.
-    void add(const DocumentFrequencies& other) {
-        for (std::size_t h = 0; h < df_.size(); ++h) df_[h] += other.df_[h];
-        n_ += other.n_;
-    }
-
-    std::vector<float> idf() const {
-        std::vector<float> idf(df_.size());
-        const auto smooth = [&](std::uint64_t df) {
-            return static_cast<float>(std::log((1.0 + static_cast<double>(n_)) / (1.0 + static_cast<double>(df))) +
-                                      1.0);
-        };
-        const float unseen = smooth(0);  // most of them
-        for (std::size_t h = 0; h < idf.size(); ++h) idf[h] = df_[h] == 0 ? unseen : smooth(df_[h]);
-        return idf;
-    }
-
-  private:
-    std::vector<std::uint64_t> df_;
-    std::uint64_t n_ = 0;
-};
+// The smooth idf[h] = ln((1 + n) / (1 + df[h])) + 1, where bucket h is in df[h] of the n texts.
+inline std::vector<float> smooth_idf(const std::int32_t* df, std::size_t buckets, std::int64_t n) {
+    const auto smooth = [n](std::int32_t df) {
+        return static_cast<float>(std::log((1.0 + static_cast<double>(n)) / (1.0 + static_cast<double>(df))) + 1.0);
+    };
+    std::vector<float> idf(buckets, smooth(0));  // that of most: no text has them
+    for (std::size_t h = 0; h < buckets; ++h)
+        if (df[h] != 0) idf[h] = smooth(df[h]);
+    return idf;
+}
 
 }  // namespace perceptive

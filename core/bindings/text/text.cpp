@@ -53,34 +53,21 @@ class Text {
         return rows.arrays();
     }
 
-    // Counts which buckets the texts are in; nothing is counted if one of them is not sound.
-    void learn_idf(const nb::object& texts) {
+    // df[h] += 1 for each text that bucket h is in; how many texts there are.
+    i64 count(const nb::object& texts, const Vector<std::int32_t>& df) {
+        require(df.size() == size_t{1} << options_.kernel.bits, "df must hold 2^bits numbers");
         TextOptions options = options_;
         options.normalize = false;
         TextFeatures features(options);
-        std::vector<std::int32_t> buckets;
-        std::uint64_t rows = 0;
-        std::unique_ptr<DocumentFrequencies> earlier;  // of rows whose buckets were too many to keep
+        i64 rows = 0;
         read(texts, [&](std::string_view text) {
             features.add(text);
             features.end_row();
-            buckets.insert(buckets.end(), features.buckets().begin(), features.buckets().end());
+            for (const std::int32_t bucket : features.buckets()) ++df.data()[bucket];
             ++rows;
-            if (buckets.size() < size_t{1} << 22) return;
-            if (!earlier) earlier = std::make_unique<DocumentFrequencies>(options.kernel.bits);
-            earlier->count(buckets, rows);
-            buckets.clear();
-            rows = 0;
         });
-        if (!frequencies_) frequencies_ = std::make_unique<DocumentFrequencies>(options.kernel.bits);
-        if (earlier) frequencies_->add(*earlier);
-        frequencies_->count(buckets, rows);
         broken_ += features.broken();
-    }
-
-    nb::ndarray<nb::numpy, float> idf() const {
-        require(frequencies_ != nullptr, "no document frequencies have been counted");
-        return to_numpy(frequencies_->idf());
+        return rows;
     }
 
     void remember(const nb::list& names) {
@@ -140,7 +127,6 @@ class Text {
 
     TextOptions options_;
     InvertedIndex index_;
-    std::unique_ptr<DocumentFrequencies> frequencies_;
     std::uint64_t broken_ = 0;
 };
 
@@ -148,6 +134,10 @@ class Text {
 
 void bind_text(nb::module_& m) {
     m.attr("UNICODE_VERSION") = unicode_version;
+    m.def(
+        "smooth_idf",
+        [](const Vector<const std::int32_t>& df, i64 n) { return to_numpy(smooth_idf(df.data(), df.size(), n)); },
+        "df"_array, "n"_a, "ln((1 + n) / (1 + df)) + 1 of each bucket, which is in df of n texts.");
     nb::class_<TextReading>(m, "TextReading", "How texts become features.")
         .def("__init__", &make_reading, "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a,
              "seed"_a, "signed"_a, "idf"_array.none());
@@ -155,8 +145,8 @@ void bind_text(nb::module_& m) {
         .def(nb::init<const TextReading&>(), "reading"_a)
         .def("encode", &Text::encode, "texts"_a, "idf"_array.none(), "remember"_a,
              "Texts as the rows of a CSR matrix: indptr, indices, data.")
-        .def("learn_idf", &Text::learn_idf, "texts"_a, "Counts how many texts each bucket is in.")
-        .def("idf", &Text::idf, "ln((1 + n) / (1 + df)) + 1 of each bucket.")
+        .def("count", &Text::count, "texts"_a, "df"_array,
+             "Adds 1 to df of each bucket that a text is in, for all texts; returns their number.")
         .def("remember", &Text::remember, "names"_a, "Enters names into the inverted index.")
         .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.")
         .def_prop_ro("index", &Text::index);

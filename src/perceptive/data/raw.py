@@ -27,7 +27,7 @@ from perceptive.streams.dicts import as_line
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NO_KEY, FileFormat
 from perceptive.streams.first_lines import ROWS, index_column, told_of_index
-from perceptive.streams.idf import idf_of, unweighted
+from perceptive.streams.idf import unweighted
 from perceptive.streams.measuring import mixed_columns, told_of_mixed
 from perceptive.streams.scaling import scaling_of
 from perceptive.streams.values import WORDS, is_missing, plain
@@ -208,7 +208,8 @@ def with_statistics(
     raw = unweighted(format)
     make, lines = _lines(X, replace(raw, known=()), columns)
     found = _parsed(make(False, None), lines, False, None)
-    return format, idf_of(len(found), np.bincount(found.indices, minlength=raw.width or 0).astype(np.int32))
+    df = np.bincount(found.indices, minlength=raw.width or 0).astype(np.int32)
+    return format, _core.smooth_idf(df, len(found))
 
 
 def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable[..., Any], list[bytes]]:

@@ -94,7 +94,7 @@ class TextFeatures(HashedNames):
         self.signed = bool(signed)
         self.remember_names = bool(remember_names)
         self._factors: NDArray[np.float32] | None = None  # idf, as far as it is known
-        self._counts = False  # whether the core holds the counts behind it
+        self._n, self._df = 0, np.zeros(0, np.int32)  # texts that were counted, and in how many each bucket is
         reading = _core.TextReading(
             self.words or (0, 0),
             self.chars or (0, 0),
@@ -116,8 +116,8 @@ class TextFeatures(HashedNames):
     @property
     def idf_(self) -> NDArray[np.float32] | None:
         """The factor of each bucket, or None before `learn_idf`."""
-        if self._factors is None and self._counts:
-            self._factors = self._core.idf()
+        if self._factors is None and len(self._df):
+            self._factors = _core.smooth_idf(self._df, self._n)
         return self._factors
 
     def __repr__(self) -> str:
@@ -165,10 +165,11 @@ class TextFeatures(HashedNames):
         ValueError
             If something is not a text. Nothing is counted then.
         """
-        if self._factors is not None and not self._counts:
+        if self._factors is not None and not len(self._df):
             raise ValueError("these text features were loaded with their idf, without the counts; make new ones")
-        self._core.learn_idf(_several(texts))
-        self._counts, self._factors = True, None
+        df = np.zeros(self.width, np.int32)
+        n = self._core.count(_several(texts), df)
+        self._n, self._df, self._factors = self._n + n, df + self._df if len(self._df) else df, None
 
     def encode(
         self, texts: Iterable[str | bytes], grow: bool = True

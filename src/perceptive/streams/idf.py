@@ -9,28 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.state import Arrays, array_of
 from perceptive.streams.file_format import FileFormat
 from perceptive.streams.parsing import parse
 
 REST, AT, IDF = "idf.rest", "idf.at", "idf"  # that of features which no text has; where the others are, and what
-CHUNK = 1 << 14  # features at a time, so that no copy is made of all
 MOST = 1 << 22  # that are packed: a small file must stay small in memory
-
-
-def idf_of(n: int, df: NDArray[np.int32]) -> NDArray[np.float32]:
-    """idf[h] = ln((1 + n) / (1 + df[h])) + 1, where h is in df[h] of the n texts.
-
-    Examples
-    --------
-    >>> idf_of(3, np.array([3, 0])).astype(float).round(3).tolist()
-    [1.0, 2.386]
-    """
-    found = np.full(len(df), np.log(np.array([1.0 + n])) + 1.0, np.float32)  # that of most: no text has them
-    for i in range(0, len(df), CHUNK):
-        part, met = df[i : i + CHUNK], np.flatnonzero(df[i : i + CHUNK])
-        found[i : i + CHUNK][met] = np.log((1.0 + n) / (1.0 + part[met])) + 1.0
-    return found
 
 
 def unweighted(format: FileFormat) -> FileFormat:
@@ -46,7 +31,7 @@ def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArr
     for examples in parse(files, unweighted(format), np.dtype(np.float64), only_text=True, ahead=True, **options):
         n += len(examples)
         np.add.at(df, examples.indices, np.int32(1))  # a one of another type takes a hundred times as long
-    return idf_of(n, df)
+    return _core.smooth_idf(df, n)
 
 
 def pack(idf: NDArray[np.float32]) -> Arrays:
@@ -54,7 +39,7 @@ def pack(idf: NDArray[np.float32]) -> Arrays:
 
     Examples
     --------
-    >>> packed = pack(idf_of(3, np.array([3, 0, 0, 0])))
+    >>> packed = pack(_core.smooth_idf(np.array([3, 0, 0, 0], np.int32), 3))
     >>> packed["idf.at"].tolist(), unpack(packed, 4).astype(float).round(3).tolist()
     ([0], [1.0, 2.386, 2.386, 2.386])
     """
