@@ -146,7 +146,7 @@ def test_the_average_touches_only_what_errs():
     tagger = SequenceTagger(template="ner", epochs=1).fit(X, Y)
     core = tagger.learner_.core
     features = 2 * 55 * 10  # two labels of all features of a sentence, generously
-    assert core.touched <= 2 * features * core.updates
+    assert core.run.touched <= 2 * features * core.run.updates
 
 
 def test_token_kinds():
@@ -252,7 +252,7 @@ def test_the_certificate_holds():
     assert certificate.holds
     assert certificate.separable == tagger.converged_ is True
     assert not certificate.hypothetical
-    assert certificate.radius == pytest.approx(math.sqrt(tagger.learner_.core.radius2))
+    assert certificate.radius == pytest.approx(math.sqrt(tagger.learner_.core.run.radius2))
     other = certify(tagger.learner_, X[:30], y[:30])
     assert other.hypothetical
     for bound in (other.bound, 1e9):  # also where it says nothing

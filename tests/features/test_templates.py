@@ -180,7 +180,7 @@ def test_label_sets_share_one_weight():
     shared = "y in {B, I} & is(capitalised)[0] = yes"
     assert weights[shared, "B"] == weights[shared, "I"] == -1.0
     assert (shared, "O") not in weights
-    assert learner.core.radius2 == 2.0  # one coordinate each, not one a label
+    assert learner.core.run.radius2 == 2.0  # one coordinate each, not one a label
 
 
 @pytest.mark.core
@@ -276,7 +276,7 @@ def test_a_scale_is_the_value_of_features():
     weights = {(name, label): weight for name, label, weight in learner.heaviest(10)}
     assert weights["word[0] = y", "b"] == 0.5
     assert weights["word[-1] = x", "b"] == 1.0
-    assert learner.core.radius2 == 2 * 0.5**2 + 2
+    assert learner.core.run.radius2 == 2 * 0.5**2 + 2
     [(_, score)] = learner.k_best([["x", "y"]], 1)[0]
     assert score == 0.5 * 0.5 + 1.0
     with pytest.raises(ValueError, match="cannot have the value 0"):

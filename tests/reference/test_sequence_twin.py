@@ -243,7 +243,7 @@ def test_whole_runs_equal_the_twins(rule, parameters, cost, data, second_order, 
             break  # float32 and float64 may part ways here
         assert learner.learn(x, y) == twin.learn(x, y)
         assert learner.updates == twin.updates
-    assert learner.core.radius2 == pytest.approx(twin.radius2)
+    assert learner.core.run.radius2 == pytest.approx(twin.radius2)
     assert learner.core.survival == twin.survival
     if not second_order:
         assert_close(weights_of(learner, "last"), twin.v)
@@ -276,7 +276,7 @@ def test_weights_of_sentences(rule, parameters, cost, data, draw):
         if weight:
             twin.learn(x, labels, weight)
     assert (learner.rounds, learner.mistakes, learner.updates) == (sum(twin.survival), twin.mistakes, twin.updates)
-    assert learner.core.radius2 == pytest.approx(twin.radius2)
+    assert learner.core.run.radius2 == pytest.approx(twin.radius2)
     assert_close(weights_of(learner, "last"), twin.v)
 
 

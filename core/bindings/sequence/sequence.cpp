@@ -172,18 +172,8 @@ void bind_sequence(nb::module_& m) {
         .def("max_marginals", &Tagger::max_marginals, "X"_a, "n_labels"_a, "vector"_a.none(), "beam"_a)
         .def("trellis", &Tagger::trellis, "X"_a, "n_labels"_a, "vector"_a.none())
         .def("vote", &Tagger::vote, "X"_a, "labels"_a)
-        .def_prop_ro("rounds", [](Tagger& t) { return t.model().run.rounds; })
-        .def_prop_ro("mistakes", [](Tagger& t) { return t.model().run.mistakes; })
-        .def_prop_ro("updates", [](Tagger& t) { return t.model().run.updates; })
-        .def_prop_ro("touched", [](Tagger& t) { return t.model().run.touched; })
-        .def_prop_ro("criterion", [](Tagger& t) { return t.model().run.criterion; })
-        .def_prop_ro("radius2", [](Tagger& t) { return t.model().run.radius2; })
-        .def_prop_rw(
-            "open", [](Tagger& t) { return t.model().run.open; },
-            [](Tagger& t, bool open) { t.model().run.open = open; })
-        .def_prop_ro("clock", [](Tagger& t) { return t.model().run.clock; })
         .def_prop_ro(
-            "run", [](Tagger& t) { return Progress(t.model().run); }, "A copy of the numbers of the run.")
+            "run", [](Tagger& t) -> Progress& { return t.model().run; }, nb::rv_policy::reference_internal)
         .def_prop_ro("survival", [](Tagger& t) { return t.model().journal.survival; })
         .def_prop_ro("n_state_rows", [](Tagger& t) { return t.model().w.state.size(); })
         .def_prop_ro("n_edge_rows", [](Tagger& t) { return t.model().w.edge.size(); })

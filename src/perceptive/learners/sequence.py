@@ -166,12 +166,12 @@ class SequenceLearner(SequenceRun):
     @property
     def open(self) -> bool:
         """Whether it is between two sentences of a stream; see `Learner`."""
-        return self.model is not None and self.model.open
+        return self.model is not None and self.model.run.open
 
     @open.setter
     def open(self, open: bool) -> None:
         if self.model is not None:
-            self.model.open = open
+            self.model.run.open = open
 
     def finish(self) -> None:
         """Do nothing: vectors are computed when first needed, and kept until learning continues."""
@@ -201,7 +201,7 @@ class SequenceLearner(SequenceRun):
             need_journal(self.parameters, "voted")
             if forced is not None:
                 raise ValueError("a vote cannot be forced; choose another hypothesis")
-        if hypothesis == "voted" and core.rounds:
+        if hypothesis == "voted" and core.run.rounds:
             found = self._ask(lambda X, _: core.vote(X, names), X)
         else:  # before the first sentence there is v₀ alone to vote
             vector = None if hypothesis == "voted" else self.vector(hypothesis)

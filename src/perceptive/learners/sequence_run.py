@@ -21,7 +21,7 @@ from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
 from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED, Guarded, counter
+from perceptive.learners.guarded import NOTHING_LEARNED, Guarded
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.mixture import weighted
 from perceptive.learners.named_functions import name_of
@@ -169,7 +169,7 @@ class SequenceRun(Guarded):
     def snapshot(self) -> tuple[dict[str, Any], int]:
         """Copy everything that learning changes: the arrays, and the fingerprint of the examples played."""
         with self.lock.shared():
-            pruned = self.core.clock == 0 and not self.parameters.keeps_journal
+            pruned = self.core.run.clock == 0 and not self.parameters.keeps_journal
             return self.core.state(self.core.last() if pruned else None, 0.0), self.core.fingerprint
 
     def restore(self, state: tuple[dict[str, Any], int]) -> None:
@@ -193,14 +193,14 @@ class SequenceRun(Guarded):
             raise ValueError("witness does not go with sequences, whose features have no columns; leave it out")
         with self.lock.shared():
             p, core = self.parameters, self.core
-            run: Any = {name: getattr(core, name) for name in ("rounds", "mistakes", "updates", "radius2")}
+            run: Any = {name: getattr(core.run, name) for name in ("rounds", "mistakes", "updates", "radius2")}
             known = p.rule == "perceptron" and not p.hamming and not p.beam
             mixed = {**weighted(core.run), "certified": known, "batch": p.batch}
             mixed.pop("weighted_mistakes", None)  # the theorem is about updates
             return [Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
-        return 0 if self.model is None else getattr(self.model, name)
+        return 0 if self.model is None else getattr(self.model.run, name)
 
     played = Guarded.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
@@ -208,7 +208,11 @@ class SequenceRun(Guarded):
     def record(self, fingerprint: int, played: int, ids: int) -> None:
         """Do nothing: the core counts the examples."""
 
-    fingerprint: int = counter("fingerprint", "The sum of the hashes of the sentences played so far.")
+    @property
+    def fingerprint(self) -> int:
+        """The sum of the hashes of the sentences played so far."""
+        with self.lock.shared():
+            return 0 if self.model is None else self.model.fingerprint
 
     # ------------------------------------------------------------ weights
 

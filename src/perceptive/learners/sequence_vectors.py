@@ -29,11 +29,11 @@ class Vectors:
             return None
         if hypothesis == "voted":
             raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
-        now = core, core.rounds, core.n_labels, core.open  # read first: another thread may learn while a vector is made
+        now = core, core.run.rounds, core.n_labels, core.run.open  # read first: others may learn while a vector is made
         made = self._made.get(hypothesis)
         if made is not None and made[0] == now:
             return made[1]
-        if hypothesis == "averaged" and core.clock == 0:
+        if hypothesis == "averaged" and core.run.clock == 0:
             return None  # nothing was learned since the vector was loaded
         if hypothesis == "averaged":
             vector = core.average()
