@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from perceptive import _core
 from perceptive.content import shown
 from perceptive.kernels.algebra import integer_power
-from perceptive.kernels.distances import check_widths, distances
 from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.strings import threads
 from perceptive.sparse import inspected
 
-IN_CACHE = 2**18  # numbers that are worked on at a time
+IN_CACHE = 2**18  # numbers that are worked on at a time, or of sparse rows are written out
 MANY = 2**23  # numbers that are shared among threads
 FAR = 256.0  # γ‖x‖² beyond which ‖x‖² + ‖x'‖² − 2x·x' needs float64: most of its digits cancel
 FURTHER = 2.0**20  # beyond this float64 does not hold it either: γ‖x − x'‖² comes from the differences
@@ -86,6 +85,46 @@ def dots(A: Dense | Sparse, B: Dense | Sparse) -> Values:
         return sparse_dots(left, right)
     product = left @ right.T
     return np.ascontiguousarray(product.toarray() if hasattr(product, "tocsr") else product)
+
+
+def distances(A: Dense | Sparse, B: Dense | Sparse, metric: Literal["sqeuclidean", "cityblock"]) -> NDArray[np.float64]:
+    """Distances of all pairs, the same to the bit either way round.
+
+    They come from the differences: no digits cancel, however far from the origin the rows are.
+
+    Parameters
+    ----------
+    A, B : rows
+        The columns of sparse ones are written out some at a time.
+    metric : one of "sqeuclidean", "cityblock"
+
+    Examples
+    --------
+    >>> distances(Dense(np.array([[1e12, 1.0]])), Dense(np.array([[1e12 + 1, 3.0]])), "sqeuclidean")
+    array([[5.]])
+    """
+    from scipy.spatial.distance import cdist
+
+    check_widths(A.rows, B.rows)
+    if isinstance(A, Dense) and isinstance(B, Dense):
+        return np.asarray(cdist(A.array, B.array, metric))
+    used = [np.arange(A.rows.shape[1]) if isinstance(Z, Dense) else Z.matrix.indices for Z in (A, B)]
+    columns, found = np.union1d(*used), np.zeros((len(A), len(B)))
+    width = max(1, IN_CACHE // max(1, len(A), len(B)))
+    for j in range(0, len(columns), width):
+        some = columns[j : j + width]
+        found += cdist(_written_out(A, some), _written_out(B, some), metric)
+    return found
+
+
+def _written_out(Z: Dense | Sparse, columns: NDArray[np.int64]) -> NDArray[Any]:
+    return Z.array[:, columns] if isinstance(Z, Dense) else Z.matrix[:, columns].toarray()
+
+
+def check_widths(left: Any, right: Any) -> None:
+    """Raise ValueError where rows have different numbers of columns."""
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(f"the examples have {left.shape[1]} and {right.shape[1]} features; give the same")
 
 
 class Linear(VectorKernel):

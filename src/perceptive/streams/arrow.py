@@ -10,8 +10,8 @@ from typing import Any
 
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.streams.blocks import STDIN, Block, open_file, shown
-from perceptive.streams.column_names import check_columns
 from perceptive.streams.file_format import FileFormat, Header
+from perceptive.streams.meaning import check_columns
 from perceptive.streams.remote import is_url
 
 ROWS = 4096  # at a time

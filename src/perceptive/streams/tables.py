@@ -21,9 +21,9 @@ from perceptive.streams.blocks import (
     repeatable,
     shown,
 )
-from perceptive.streams.column_names import check_columns
 from perceptive.streams.file_format import FEATURES, FileFormat, Header
 from perceptive.streams.guessing import MAGIC, is_object
+from perceptive.streams.meaning import check_columns
 from perceptive.streams.text_lines import check_start
 
 FIRST = 100  # JSON lines, whose keys are looked at
