@@ -298,19 +298,12 @@ def write(segments: Iterable[Span], n: int, scheme: str = "bio") -> list[str]:
     ['B-LOC', 'E-LOC', 'S-LOC', 'O']
     """
     labels, found = ["O"] * n, sorted(segments)
+    first, middle, last, single = tuple("IIII" if scheme in STRICT else LETTERS[scheme])
     for (_, touched, other), (begin, end, kind) in zip([(0, -1, ""), *found], found, strict=False):
-        for t in range(begin, end):
-            labels[t] = join("M" if scheme == "bmes" else "I", kind)
-        touches = (touched, other) == (begin, kind)
-        if scheme in ("bioes", "bilou", "bmes"):
-            last, single = tuple(PREFIXES[scheme][2:])
-            labels[begin], labels[end - 1] = join("B", kind), join(last if end > begin + 1 else single, kind)
-        elif scheme == "bio" or (scheme == "iob1" and touches):
-            labels[begin] = join("B", kind)
-        elif scheme == "ioe1" and touches:
-            labels[begin - 1] = join("E", kind)
-        if scheme == "ioe2":
-            labels[end - 1] = join("E", kind)
+        letters = single if end == begin + 1 else first + middle * (end - begin - 2) + last
+        labels[begin:end] = [join(letter, kind) for letter in letters]
+        if scheme in STRICT and (touched, other) == (begin, kind):
+            labels[begin if scheme == "iob1" else begin - 1] = join("B" if scheme == "iob1" else "E", kind)
     return labels
 
 

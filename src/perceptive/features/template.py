@@ -118,11 +118,10 @@ class Template:
     def __getitem__(self, place: int | slice) -> Template:
         """At another place, or in a window, both ends of which belong to it."""
         term = self._term("be moved")
-        if isinstance(place, slice):
-            if place.start is None or place.stop is None or place.step is not None:
-                raise ValueError("a window has two ends and no step, as in word[-2:2]")
-            return replace(self, terms=(replace(term, first=place.start, last=place.stop, joined=False),))
-        return replace(self, terms=(replace(term, first=place, last=place, joined=False),))
+        first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
+        if isinstance(place, slice) and (first is None or last is None or place.step is not None):
+            raise ValueError("a window has two ends and no step, as in word[-2:2]")
+        return replace(self, terms=(replace(term, first=first, last=last, joined=False),))
 
     def __iter__(self) -> Iterator[Template]:
         raise TypeError("a template is not a sequence; give a window by its ends, as in word[-2:2]")

@@ -204,14 +204,8 @@ class Tag:
         if options.spans and (options.kbest or options.margin):
             raise UsageError("--spans does not go with --kbest and --margin")
         log = Log()
-        if options.kbest and options.kbest > 1 and (options.margin or options.proba):
-            asked = (
-                "--margin and --proba"
-                if options.margin and options.proba
-                else "--margin"
-                if options.margin
-                else "--proba"
-            )
+        asked = " and ".join(f"--{name}" for name in ("margin", "proba") if getattr(options, name))
+        if options.kbest and options.kbest > 1 and asked:
             log.remark("kbest", f"{asked} with --kbest: only the first sequence of each sentence has these numbers")
         broken = [label for label in learner.classes if breaks_line(label)]
         if broken and not options.json:

@@ -1,7 +1,6 @@
 // Small words for the page: elements, SVG, a plane on a canvas, and a clock that keeps frames short.
 
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (value === true) node.setAttribute(name, "");
@@ -11,14 +10,9 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-export function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value); else node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
+export const el = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+
+export const svg = (tag, attributes = {}, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 export const number = (a, digits = 2) => (Number.isFinite(a) ? a.toFixed(digits).replace(/^-(0(\.0+)?)$/, "$1") : "∞");
 
