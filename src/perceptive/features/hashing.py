@@ -21,9 +21,22 @@ MAX_BITS = 30  # indices are int32, and the top bit of the hash is the sign
 class HashedNames:
     """Names in 2^bits buckets; the core can keep the inverted index, bucket → names."""
 
-    bits: int
-    remember_names: bool
     _core: Core
+    _options: tuple[str, ...] = ("bits", "seed", "signed", "remember_names")
+
+    def __init__(self, bits: int, seed: int, signed: bool, remember_names: bool) -> None:
+        self.bits = check_integer("bits", bits, 1, MAX_BITS)
+        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
+        self.signed = bool(signed)
+        self.remember_names = bool(remember_names)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options().items())})"
+
+    def options(self) -> dict[str, Any]:
+        """Return the parameters as plain values, for a model file."""
+        values = {name: getattr(self, name) for name in self._options}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @property
     def width(self) -> int:
@@ -83,15 +96,8 @@ class HashKernel(HashedNames):
     """
 
     def __init__(self, bits: int = 20, seed: int = 0, signed: bool = True, remember_names: bool = False) -> None:
-        self.bits = check_integer("bits", bits, 1, MAX_BITS)
-        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
-        self.signed = bool(signed)
-        self.remember_names = bool(remember_names)
+        super().__init__(bits, seed, signed, remember_names)
         self._core: _core.HashKernel = _core.HashKernel(self.bits, self.seed, self.signed)
-
-    def __repr__(self) -> str:
-        parts = f"bits={self.bits}, seed={self.seed}, signed={self.signed}, remember_names={self.remember_names}"
-        return f"HashKernel({parts})"
 
     def __getstate__(self) -> tuple[tuple[int, int, bool, bool], list[str]]:
         return (self.bits, self.seed, self.signed, self.remember_names), self._all_names()

@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.features.hashing import MAX_BITS, HashedNames, check_integer
+from perceptive.features.hashing import HashedNames, check_integer
 from perceptive.frames import column_of_texts, is_frame
 
 __all__ = ["TextFeatures"]
 
 LONGEST = 32  # n-gram: `TextOptions::longest` in core/text/text.hpp
 WEIGHTINGS = ("binary", "tf", "log-tf")
-OPTIONS = (
-    "words", "chars", "lowercase", "weighting", "idf", "normalize", "bits", "seed", "signed", "remember_names",
-)  # fmt: skip
 
 
 class TextFeatures(HashedNames):
@@ -66,6 +63,8 @@ class TextFeatures(HashedNames):
     407 2.0 ['to be']
     """
 
+    _options = ("words", "chars", "lowercase", "weighting", "idf", "normalize", *HashedNames._options)
+
     def __init__(
         self,
         words: tuple[int, int] | None = (1, 1),
@@ -89,23 +88,11 @@ class TextFeatures(HashedNames):
         self.weighting = weighting
         self.idf = bool(idf)
         self.normalize = bool(normalize)
-        self.bits = check_integer("bits", bits, 1, MAX_BITS)
-        self.seed = check_integer("seed", seed, 0, 2**32 - 1)
-        self.signed = bool(signed)
-        self.remember_names = bool(remember_names)
+        super().__init__(bits, seed, signed, remember_names)
         self._factors: NDArray[np.float32] | None = None  # idf, as far as it is known
         self._n, self._df = 0, np.zeros(0, np.int32)  # texts that were counted, and in how many each bucket is
-        reading = _core.TextReading(
-            self.words or (0, 0),
-            self.chars or (0, 0),
-            self.lowercase,
-            self.weighting,
-            self.normalize,
-            self.bits,
-            self.seed,
-            self.signed,
-            None,
-        )
+        how = self.lowercase, weighting, self.normalize, self.bits, self.seed, self.signed
+        reading = _core.TextReading(self.words or (0, 0), self.chars or (0, 0), *how, None)
         self._core: _core.TextFeatures = _core.TextFeatures(reading)
 
     @property
@@ -120,17 +107,9 @@ class TextFeatures(HashedNames):
             self._factors = _core.smooth_idf(self._df, self._n)
         return self._factors
 
-    def __repr__(self) -> str:
-        return f"TextFeatures({', '.join(f'{name}={value!r}' for name, value in self.options().items())})"
-
-    def options(self) -> dict[str, Any]:
-        """Return the parameters as plain values, for a model file; `idf_` is the only array in addition."""
-        values = {name: getattr(self, name) for name in OPTIONS}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
     @classmethod
     def from_options(cls, options: Mapping[str, Any], idf: NDArray[Any] | None = None) -> TextFeatures:
-        """Make it from what `options` returned.
+        """Make it from what `options` returned, and its `idf_`.
 
         Parameters
         ----------
@@ -143,8 +122,8 @@ class TextFeatures(HashedNames):
         ValueError
             If an option is unknown, a value impossible, or the factors are not 2^bits positive numbers.
         """
-        if set(options) != set(OPTIONS):
-            raise ValueError(f"text options must be {', '.join(OPTIONS)}, not {', '.join(map(str, options))}")
+        if set(options) != set(cls._options):
+            raise ValueError(f"text options must be {', '.join(cls._options)}, not {', '.join(map(str, options))}")
         text = cls(**options)
         if idf is not None:
             sound = isinstance(idf, np.ndarray) and idf.dtype == np.float32 and idf.shape == (text.width,)

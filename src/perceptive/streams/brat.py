@@ -81,7 +81,7 @@ def _spans(path: str, text: str, encoding: str) -> Iterator[tuple[Span, bool]]:
 
 
 def as_lines(document: Document) -> str:
-    """Read the spans of a document from the file next to its text.
+    """Return the spans of a document as the lines of the file next to its text.
 
     Examples
     --------
