@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from perceptive.streams import arrow
 from perceptive.streams.blocks import peek, repeatable, shown
 from perceptive.streams.file_format import INDEX, NAMED_FEATURES, FileFormat
 from perceptive.streams.parsing import Log
+from perceptive.streams.tables import first_objects
 from perceptive.streams.token_lines import KEYS, is_tokens
 from perceptive.streams.values import is_missing
 
@@ -105,7 +105,7 @@ def first_rows(path: str, format: FileFormat) -> dict[str, list[Any]]:
         return arrow.first_rows(path, ROWS) if repeatable(path) else {}
     start = peek(path).decode(errors="replace").removeprefix("\ufeff")
     if format.name == "json":
-        return by_column(_objects(start, format.lists))
+        return by_column(first_objects(start.split("\n"), format.lists))
     quotes = format.quote is not None
     delimiter = format.delimiter or _core.csv_delimiter(start.encode(), True, quotes) or ","
     read = partial(csv.reader, io.StringIO(start), delimiter=delimiter)
@@ -186,17 +186,6 @@ def _is_number(value: str) -> bool:
         return float(value) is not None
     except ValueError:
         return False
-
-
-def _objects(start: str, lists: bool) -> list[dict[str, Any]]:
-    """The first objects of JSON lines, or the candidates of the first lists."""
-    found: list[Any] = []
-    for line in islice(start.split("\n"), ROWS):
-        with suppress(ValueError, RecursionError):  # the parser says what is wrong, and the last one may be cut off
-            one = json.loads(line)
-            one = one.get("candidates") if lists and isinstance(one, dict) else [one]
-            found += one if isinstance(one, list) else []
-    return [one for one in found if isinstance(one, dict)]
 
 
 def _header(start: str) -> str | None:

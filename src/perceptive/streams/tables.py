@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from perceptive import _core
 from perceptive.errors import ParameterError, literal
@@ -26,7 +27,7 @@ from perceptive.streams.guessing import MAGIC, is_object
 from perceptive.streams.meaning import check_columns
 from perceptive.streams.text_lines import check_start
 
-FIRST = 100  # JSON lines, whose keys are looked at
+FIRST = 100  # JSON lines that are looked at
 SMALL = 1 << 14  # bytes of a block where features are multiplied: a few may become thousands
 
 
@@ -103,7 +104,7 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
     start = peek(path)
     if format.name == "json":
         whole, weight = start.split(b"\n")[:-1] or [start], format.weight or "weight"
-        return list(dict.fromkeys(key for line in whole[:FIRST] for key in _keys(line, format.lists) if key != weight))
+        return list(dict.fromkeys(key for row in first_objects(whole, format.lists) for key in row if key != weight))
     if format.name != "csv" or not start.strip():
         return None
     quotes = format.quote is not None
@@ -113,13 +114,15 @@ def names_in(path: str, format: FileFormat) -> list[str] | None:
     return None
 
 
-def _keys(line: bytes, lists: bool) -> list[str]:
-    """The keys of a line, or of the candidates of its list."""
-    with suppress(ValueError, RecursionError):
-        found = json.loads(line)
-        found = found.get("candidates") if lists and isinstance(found, dict) else [found]
-        return [key for one in found if isinstance(one, dict) for key in one] if isinstance(found, list) else []
-    return []
+def first_objects(lines: Sequence[str | bytes], lists: bool) -> list[dict[str, Any]]:
+    """The objects of the first JSON lines, or the candidates of the first lists."""
+    found: list[Any] = []
+    for line in lines[:FIRST]:
+        with suppress(ValueError, RecursionError):  # the parser says what is wrong, and the last one may be cut off
+            one = json.loads(line)
+            one = one.get("candidates") if lists and isinstance(one, dict) else [one]
+            found += one if isinstance(one, list) else []
+    return [one for one in found if isinstance(one, dict)]
 
 
 def texts_and_others(files: Iterable[str], format: FileFormat) -> tuple[bool, bool]:
