@@ -38,32 +38,24 @@ from perceptive.training.loop import InMemory
 OWN = {"kernel", "cost", "cache_size"}  # parameters that are not options, or whose options differ
 
 
-class Taken(NamedTuple):
-    """Candidates, their grades, and the sizes and weights of their lists."""
+class Lists(NamedTuple):
+    """The lists of some files that have answers, in memory."""
 
     X: Any
     grades: Scores
     sizes: NDArray[np.int64]
     weights: Scores | None
-
-
-class Answered(NamedTuple):
-    """The lists of some files that have answers, in memory."""
-
-    X: Any
-    grades: Scores
-    starts: NDArray[np.int64]
     numbers: NDArray[np.int64]  # of their files
     unanswered: int
     files: Any
     log: Log
-    weights: Scores | None
 
-    def take(self, which: NDArray[np.int64]) -> Taken:
+    def take(self, which: NDArray[np.int64]) -> Lists:
         """Return some of the lists."""
-        rows, starts = rows_of_lists(self.starts, which)
+        rows, starts = rows_of_lists(starts_of(self.sizes, len(self.grades)), which)
         X = [self.X[i] for i in rows.tolist()] if isinstance(self.X, list) else self.X[rows]
-        return Taken(X, self.grades[rows], np.diff(starts), None if self.weights is None else self.weights[which])
+        weights = None if self.weights is None else self.weights[which]
+        return Lists(X, self.grades[rows], np.diff(starts), weights, self.numbers[which], *self[5:])
 
 
 class KernelRank(OfKernel, Rank):
@@ -96,8 +88,7 @@ class KernelRank(OfKernel, Rank):
             return _dataset(learner, taught, grow=False)
 
         source = InMemory(dataset, training.shuffle, top_of_held_out if held.any() else None)
-        n, candidates = len(lists.starts) - 1, int(lists.starts[-1])
-        counts = count(n, lists.log, lists.unanswered, candidates=candidates)
+        counts = count(len(lists.sizes), lists.log, lists.unanswered, candidates=len(lists.grades))
         return MemoryJob(learner, source, "top-1", lists.files, lists.log, counts, look)
 
     def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
@@ -122,7 +113,7 @@ class KernelRank(OfKernel, Rank):
         lists = _answered(options, stream, learner)
 
         def parts() -> Iterator[tuple[int, Dataset]]:
-            yield len(lists.starts) - 1, _dataset(learner, lists.take(np.arange(len(lists.starts) - 1)), grow=False)
+            yield len(lists.sizes), _dataset(learner, lists, grow=False)
 
         return Opened(lists.files, lists.log, parts())
 
@@ -133,7 +124,7 @@ def _known(learner: Any, part: Any) -> Any:
     return part.examples.narrow(width).X(width)
 
 
-def _dataset(learner: Any, lists: Taken, **how: Any) -> Any:
+def _dataset(learner: Any, lists: Lists, **how: Any) -> Any:
     return learner.dataset(lists.X, lists.grades, lists.weights, sizes=lists.sizes, **how)
 
 
@@ -145,7 +136,7 @@ def _scored_objects(learner: Any, options: argparse.Namespace) -> Opened:
     return Opened(files, log, ((len(one), (one, np.empty(0) if one.made is None else one.made)) for one in lists))
 
 
-def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> Answered:
+def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> Lists:
     """The lists of files that have answers."""
     log = Log()
     parts: list[Any]
@@ -167,11 +158,8 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
         raise ValueError(NO_LISTS)
     X = [x for part in parts for x in part.examples] if stream is None else _rows(stream, learner, parts)
     unanswered = int(np.count_nonzero(~answered))
-    every = Answered(X, grades, starts, numbers, unanswered, files, log, join_weights(parts))
-    if not unanswered:
-        return every
-    X, grades, sizes, weights = every.take(np.flatnonzero(answered))
-    return Answered(X, grades, starts_of(sizes, len(grades)), numbers[answered], unanswered, files, log, weights)
+    every = Lists(X, grades, sizes, join_weights(parts), numbers, unanswered, files, log)
+    return every.take(np.flatnonzero(answered)) if unanswered else every
 
 
 def _rows(stream: Stream, learner: Any, parts: list[Any]) -> Any:
