@@ -67,7 +67,7 @@ def plain_row(row: Mapping[Any, Any], words: Collection[str] = ()) -> dict[str, 
     return {name: str(value) if name in words else value for name, value in found if value is not None}
 
 
-def some_names(names: Sequence[str]) -> str:
+def some_names(names: Sequence[Any]) -> str:
     """The first few names.
 
     Examples

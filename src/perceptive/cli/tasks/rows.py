@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from perceptive import _core, streams
@@ -25,12 +24,12 @@ from perceptive.streams.guessing import by_name, told_by
 from perceptive.streams.label_reading import reading_for, reading_of_words
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
+from perceptive.streams.values import some_names
 
 # The options of how features become columns that are not called as `FileFormat` calls them.
 TEXT = {name: "normalize" if name == "normalize_text" else name for name in g.TEXT.without("text").options}
 FORMAT = [*g.FEATURES.without("invert_hash").options, *g.TABLES.options]
 NO_NAMES = ("svmlight", "text")  # formats whose features have no names, or only those of words
-SOME = 5  # labels that a note names
 KEEPS = "keeps the parameters that it was trained with"
 MOST_NAMES = 10  # of columns in a message
 NOTHING = "{}: this model has learned nothing; train it first"
@@ -293,10 +292,5 @@ def count(examples: int, log: Log, unanswered: int, **more: int) -> dict[str, in
 
 def note_strange(log: Log, met: Iterable[Any], known: Iterable[Any]) -> None:
     """Note that no label of the data is one of the model's."""
-    log.remark("labels", f"the model knows none of the labels: the data has {_some(met)}, the model {_some(known)}")
-
-
-def _some(labels: Iterable[Any]) -> str:
-    """The first few labels."""
-    first = list(islice(labels, SOME + 1))
-    return ", ".join(map(repr, first[:SOME])) + (", …" if len(first) > SOME else "")
+    here, there = some_names(list(met)), some_names(list(known))
+    log.remark("labels", f"the model knows none of the labels: the data has {here}, the model {there}")
