@@ -4,7 +4,6 @@
 // Models that learn from the same sentences at the same time have rows of their own.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -58,7 +57,6 @@ struct FeatureSet {
     std::vector<Key> key;               // by number
     std::vector<std::int32_t> seen_at;  // by number: a token where it fires
     std::vector<std::int16_t> seen_in;  // by number: its template
-    std::vector<std::int32_t> count;    // by number
     KeyTable numbers;
 
     PERCEPTIVE_INLINE void add(Key k, i64 token, std::int32_t in, float v) {
@@ -70,9 +68,7 @@ struct FeatureSet {
             key.push_back(k);
             seen_at.push_back(static_cast<std::int32_t>(token));
             seen_in.push_back(static_cast<std::int16_t>(in));
-            count.push_back(0);
         }
-        ++count[i];
         if (v != 1.0f && value.empty()) value.assign(number.size(), 1.0f);
         if (v != 1.0f || !value.empty()) value.push_back(v);
         number.push_back(i);
@@ -85,12 +81,12 @@ struct FeatureSet {
         numbers.release();
         std::vector<std::int32_t> row(key.size());
         for (std::size_t i = 0; i < key.size(); ++i) row[i] = row_of(key[i]);
-        if (min_count > 1) drop(row, [&](std::size_t i) { return count[i] < min_count; });
-        std::vector<std::int32_t>().swap(count);
+        if (min_count > 1) drop(row, [&, times = counted()](std::size_t i) { return times[i] < min_count; });
         key.shrink_to_fit(), seen_at.shrink_to_fit(), seen_in.shrink_to_fit();
         return row;
     }
 
+    // How often each is seen, by number.
     std::vector<i64> counted() const {
         std::vector<i64> times(key.size(), 0);
         for (const std::int32_t i : number) ++times[i];
