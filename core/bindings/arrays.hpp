@@ -94,14 +94,6 @@ T* data_of(const std::optional<Any>& array, i64 size, const char* name) {
     return static_cast<T*>(array->data());
 }
 
-// An array around numbers that live as long as it does.
-template <class T>
-ReadOnly kept(std::vector<T> values) {
-    auto* mine = new std::vector<T>(std::move(values));
-    nb::capsule owner(mine, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return ReadOnly(mine->data(), {mine->size()}, owner, {}, nb::dtype<T>());
-}
-
 // The number of a dict's plain value: a float, int or bool, or 1 for a str. None for anything else, perhaps with a
 // Python error set.
 inline std::optional<double> plain_number(PyObject* value) {
@@ -120,6 +112,12 @@ auto to_numpy(Numbers values) {
     auto* kept = new Numbers(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Numbers*>(p); });
     return nb::ndarray<nb::numpy, std::remove_pointer_t<decltype(kept->data())>>(kept->data(), {kept->size()}, owner);
+}
+
+// The same, of any type.
+template <class T>
+ReadOnly kept(std::vector<T> values) {
+    return ReadOnly(to_numpy(std::move(values)));
 }
 
 // Text that may not be UTF-8; without `errors` it raises where it is not.

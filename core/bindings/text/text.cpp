@@ -32,9 +32,9 @@ void make_reading(TextReading* self, std::pair<int, int> words, std::pair<int, i
     new (self) TextReading{options, factors, std::make_shared<Factors>(std::move(idf))};
 }
 
-class Text {
+class TextEncoder {
   public:
-    explicit Text(const TextReading& reading) : options_(reading.options) {}
+    explicit TextEncoder(const TextReading& reading) : options_(reading.options) {}
 
     // Names are kept only if all texts are sound.
     CsrArrays encode(const nb::object& texts, const Factors& idf, bool remember) {
@@ -141,15 +141,15 @@ void bind_text(nb::module_& m) {
     nb::class_<TextReading>(m, "TextReading", "How texts become features.")
         .def("__init__", &make_reading, "words"_a, "chars"_a, "lowercase"_a, "weighting"_a, "normalize"_a, "bits"_a,
              "seed"_a, "signed"_a, "idf"_array.none());
-    nb::class_<Text>(m, "TextFeatures", "Texts as hashed features.")
+    nb::class_<TextEncoder>(m, "TextFeatures", "Texts as hashed features.")
         .def(nb::init<const TextReading&>(), "reading"_a)
-        .def("encode", &Text::encode, "texts"_a, "idf"_array.none(), "remember"_a,
+        .def("encode", &TextEncoder::encode, "texts"_a, "idf"_array.none(), "remember"_a,
              "Texts as the rows of a CSR matrix: indptr, indices, data.")
-        .def("count", &Text::count, "texts"_a, "df"_array,
+        .def("count", &TextEncoder::count, "texts"_a, "df"_array,
              "Adds 1 to df of each bucket that a text is in, for all texts; returns their number.")
-        .def("remember", &Text::remember, "names"_a, "Enters names into the inverted index.")
-        .def_prop_ro("broken", &Text::broken, "How many sequences of bytes were not UTF-8.")
-        .def_prop_ro("index", &Text::index);
+        .def("remember", &TextEncoder::remember, "names"_a, "Enters names into the inverted index.")
+        .def_prop_ro("broken", &TextEncoder::broken, "How many sequences of bytes were not UTF-8.")
+        .def_prop_ro("index", &TextEncoder::index);
 }
 
 }  // namespace perceptive

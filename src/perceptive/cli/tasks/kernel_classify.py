@@ -94,9 +94,8 @@ class KernelClassify(OfKernel, Classify):
             learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
-        dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
         if stream is None:
-            kernel, read = _objects(options, kernel, learner, dtype, new=learner is None)
+            kernel, read = _objects(options, kernel, learner)
         else:
             read = _rows(stream, learner)
         if learner is None:
@@ -167,7 +166,7 @@ class KernelClassify(OfKernel, Classify):
         if learner.kernel.vectors:
             read = _rows(stream_for(learner, options, fixed=True), learner)
         else:
-            _, read = _objects(options, learner.kernel, learner, learner.parameters.dtype, new=False)
+            _, read = _objects(options, learner.kernel, learner)
 
         def parts() -> Iterator[tuple[int, Dataset]]:
             yield len(read.y), learner.dataset(read.X, read.y, read.weights, grow=False)
@@ -246,17 +245,16 @@ def _rows(stream: Stream, learner: Any) -> Labelled:
     return Labelled(X, examples.y().tolist(), examples.weight, numbers, unanswered, stream.files, stream.log)
 
 
-def _objects(
-    options: argparse.Namespace, kernel: Kernel, learner: Any, dtype: str, new: bool
-) -> tuple[Kernel, Labelled]:
-    """Objects, their labels and the kernel; a new kernel learns here which numbers of the objects it compares."""
+def _objects(options: argparse.Namespace, kernel: Kernel, learner: Any) -> tuple[Kernel, Labelled]:
+    """Objects, their labels and the kernel; that of a new learner is told which numbers of the objects it compares."""
     objects = Objects(options, learner)
     met = list(objects)
     lines = [one for one in met if one.value.label is not None]
     if met and not lines:
         check_answers(FileFormat(name="json"), objects.files, objects.log, 0, goes_on=True)
         raise ValueError(NO_EXAMPLES)
-    kernel = with_numbers(kernel, lines) if new else kernel
+    kernel = with_numbers(kernel, lines) if learner is None else kernel
+    dtype = options.dtype or KernelParameters.dtype if learner is None else learner.parameters.dtype
     found, _ = objects.sound(lines, lambda X: try_objects(kernel, learner, dtype, X))
     if not found:
         tell_log(objects.log)  # may say why
