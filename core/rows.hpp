@@ -27,7 +27,6 @@ PERCEPTIVE_PREFETCH void prefetch_span(const T* begin, i64 count) {
 
 template <class V>
 struct DenseRow {
-    using Value = V;
     static constexpr bool dense = true;
     const V* x;
     i64 count;
@@ -54,7 +53,6 @@ struct DenseRows {
 
 template <class V>
 struct SparseRow {
-    using Value = V;
     static constexpr bool dense = false;
     const V* x;
     const std::int32_t* j;

@@ -2,8 +2,6 @@
 
 #include "bindings/arrays.hpp"
 
-using namespace nb::literals;
-
 namespace perceptive {
 
 namespace {
