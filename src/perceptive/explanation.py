@@ -246,7 +246,7 @@ def _explained(
 
 
 class Rows(NamedTuple):
-    """Return the arrays of a CSR matrix."""
+    """The arrays of a CSR matrix."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]

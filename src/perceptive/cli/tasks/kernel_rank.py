@@ -91,9 +91,9 @@ class KernelRank(OfKernel, Rank):
         counts = count(len(lists.sizes), lists.log, lists.unanswered, candidates=len(lists.grades))
         return MemoryJob(learner, source, "top-1", lists.files, lists.log, counts, look)
 
-    def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
+    def scored(self, learner: Any, options: argparse.Namespace, stream: Stream | None = None) -> Opened:
         learner.dual.check_hypothesis(options.hypothesis or learner.parameters.hypothesis)
-        return _scored_objects(learner, options) if learner.takes_objects else super().scored(learner, options)
+        return _scored_objects(learner, options) if learner.takes_objects else super().scored(learner, options, stream)
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
         scores: Scores = learner.scores(_known(learner, part), np.diff(part.starts), options.hypothesis)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,9 +76,19 @@ class Rank(OfRows):
 
     # ------------------------------------------------------------ using a model
 
-    def scored(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """Lists with the scores of their candidates."""
-        return scored_lists(stream_for(learner, options), learner.n_features, partial(self.score, learner, options))
+    def scored(self, learner: Any, options: argparse.Namespace, stream: Stream | None = None) -> Opened:
+        """Lists with the scores of their candidates, block by block; raises as `scored_rows` does."""
+        read = stream_for(learner, options) if stream is None else stream
+
+        def parts() -> Iterator[tuple[int, Any]]:
+            latest = -1
+            for part in read_lists(read):
+                if part.file != latest and np.any(part.examples.data) and all_new(part.examples, learner.n_features):
+                    refuse_strange(read, part.file)
+                latest = part.file
+                yield len(part), (part, self.score(learner, options, part) if len(part) else np.empty(0))
+
+        return Opened(read.files, read.log, parts())
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
         rows = known_rows(part.examples, learner.n_features)
@@ -102,8 +111,7 @@ class Rank(OfRows):
             rows = part.examples.narrow(learner.n_features)
             return explain_rows(learner, rows, name, None, options.top, options.hypothesis)
 
-        opened = scored_lists(stream, learner.n_features, partial(self.score, learner, options))
-        return explained_lists(opened, tell)
+        return explained_lists(self.scored(learner, options, stream), tell)
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Top-1, MRR, MAP and NDCG of the lists that have answers."""
@@ -166,20 +174,6 @@ def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
     """Raise where a ranker that goes on was begun with another cost."""
     if options.pair_cost not in (None, learner.parameters.cost):
         raise UsageError(f"{options.model}: {KEEPS}; leave out --pair-cost")
-
-
-def scored_lists(stream: Stream, width: int, score: Callable[[Any], Scores]) -> Opened:
-    """Lists of rows with the scores of their candidates, block by block; raises as `scored_rows` does."""
-
-    def parts() -> Iterator[tuple[int, Any]]:
-        latest = -1
-        for part in read_lists(stream):
-            if part.file != latest and np.any(part.examples.data) and all_new(part.examples, width):
-                refuse_strange(stream, part.file)
-            latest = part.file
-            yield len(part), (part, score(part) if len(part) else np.empty(0))
-
-    return Opened(stream.files, stream.log, parts())
 
 
 def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:
