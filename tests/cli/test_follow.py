@@ -45,7 +45,8 @@ def test_examples_of_several_binary_problems_are_counted_once(tmp_path, multicla
     assert told["examples"] == learner.played == 60 < told["rounds"] == learner.rounds
     assert told["accuracy"] == pytest.approx(1 - learner.mistakes / learner.rounds)
     more = perceptive(*command, "--continue", tmp_path / "live.model", input=text).stdout.splitlines()[-1]
-    assert more.startswith("          60 examples") and "binary rounds" in more
+    assert more.startswith("          60 examples")
+    assert "binary rounds" in more
 
 
 ARRIVING = {

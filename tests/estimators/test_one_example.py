@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptive import KernelClassifier, LinearClassifier, LinearRanker
+from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
 from perceptive.learners import LinearLearner
 
 X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, 0.0]]), [0, 1, 0]
@@ -57,3 +57,21 @@ def test_columns_of_a_row_are_matched_by_name(make):
     assert model.explain(pd.Series([1.0, 2.0])).score == score  # without names, in order
     turned = make().fit(pd.DataFrame([[0.0, 3.0], [3.0, 0.0]], columns=["u", "v"]), [0, 1])
     assert turned.predict_one(pd.Series({"v": 3.0, "u": 0.0})) == 0
+
+
+STREAMS = {
+    LinearClassifier: (DICTS[0], 0),
+    KernelClassifier: (X[0], 0),
+    LinearRanker: (DICTS, 1),
+    KernelRanker: (X, 1),
+    SequenceTagger: (["the", "dog"], ["D", "N"]),
+    JointClassifier: ("u", "b"),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_stream_may_begin_with_a_question(kind):
+    x, answer = STREAMS[kind]
+    model = kind(lambda x, t: {f"{x}={t}": 1.0}, ["a", "b"]) if kind is JointClassifier else kind()
+    assert model.predict_one(x) is None
+    assert model.learn_one(x, answer).predict_one(x) == answer

@@ -114,9 +114,7 @@ class _Teller:
     def note(self, last: bool = False) -> None:
         """Tell of what was learned, if it is time."""
         seen, told, now = self._counts(self.start), self.told, time.monotonic()
-        if seen.rounds == told.rounds or not (
-            last or seen.examples >= 2 * told.examples or now - self.at >= 1.0
-        ):
+        if seen.rounds == told.rounds or not (last or seen.examples >= 2 * told.examples or now - self.at >= 1.0):
             return
         recent = 1 - (seen.mistakes - told.mistakes) / (seen.rounds - told.rounds)
         overall = 1 - seen.mistakes / seen.rounds
@@ -124,8 +122,9 @@ class _Teller:
             counts = {"examples": seen.examples, "rounds": seen.rounds, "mistakes": seen.mistakes}
             print(as_json({**counts, "accuracy": overall, "recent": recent}), flush=True)
         elif not self.options.quiet:
-            of = "" if seen.rounds == seen.examples else f" in {seen.rounds:,} binary rounds"
-            print(f"{seen.examples:>12,} {self.unit}  {overall:7.2%} right{of}  {recent:7.2%} of the latest", flush=True)
+            right = "right" if seen.rounds == seen.examples else f"right in {seen.rounds:,} binary rounds"
+            latest = f"{recent:7.2%} of the latest"
+            print(f"{seen.examples:>12,} {self.unit}  {overall:7.2%} {right}  {latest}", flush=True)
         self.told, self.at = seen, now
 
 

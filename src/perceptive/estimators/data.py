@@ -256,9 +256,11 @@ def example_weights(
     if sample_weight is not None:
         sample_weight = as_floats(sample_weight, "sample_weight")
     weights: NDArray[np.float64] = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True)
-    if class_weight is not None and classes is None:
+    if class_weight is None:
+        return weights
+    if classes is None:
         weights *= weights_as_they_come(y, class_weight)
-    elif class_weight is not None:
+    else:
         try:
             per_class = compute_class_weight(class_weight, classes=classes, y=y)
         except ValueError:

@@ -140,8 +140,8 @@ class JointClassifier(BaseEstimator):
         return [possible[i] for possible, i in zip(answers, self.ranker_.predict(lists, None, hypothesis), strict=True)]
 
     def predict_one(self, x: Any, hypothesis: str | None = None) -> Any:
-        """Return the best answer to x."""
-        return self.predict([x], hypothesis)[0]
+        """Return the best answer to x; None before anything was learned."""
+        return self.predict([x], hypothesis)[0] if hasattr(self, "ranker_") else None
 
     def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
         """Return the share of right answers."""

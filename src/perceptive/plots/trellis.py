@@ -13,7 +13,9 @@ from perceptive.learners.sequence import SequenceLearner
 from perceptive.plots.pyplot import plain, pyplot
 
 
-def plot_trellis(learner: SequenceLearner | SequenceTagger, sentence: Sequence[Any], *, ax: Any = None, second: bool = True) -> Any:
+def plot_trellis(
+    learner: SequenceLearner | SequenceTagger, sentence: Sequence[Any], *, ax: Any = None, second: bool = True
+) -> Any:
     """Draw every label of every token as a node, and the best path through them.
 
     A node is darker if the best path through it is closer to the best of all (its max-marginal). Transitions that the
