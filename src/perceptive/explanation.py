@@ -19,6 +19,7 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.raw import frame_dicts
 from perceptive.data.rows import is_dicts, only_row, single_row
 from perceptive.data.sentences import as_lists
+from perceptive.errors import Parameter, ParameterError
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.frames import is_frame
@@ -30,7 +31,8 @@ from perceptive.streams.file_format import FileFormat
 
 Floats = NDArray[np.float64]
 STEP = "@label[-1]"  # the weight of a pair of labels
-VOTED = "a vote has no single vector to explain it; ask for another hypothesis, such as 'last'"
+VOTED = "a vote has no single vector to explain it; choose {}"
+LAST = Parameter("hypothesis", "last")
 
 
 class Part(NamedTuple):
@@ -175,7 +177,7 @@ def explain_rows(
     """Explain the predictions of a linear learner for rows (an object with CSR arrays) of named columns."""
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
     rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
@@ -319,7 +321,7 @@ def explain_supports(
     dual = learner.learned().predictor()
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     X = learner.read_raw(X)
     n, ranks = X.shape[0] if hasattr(X, "shape") else len(X), not hasattr(learner, "decide")
     which = [1] * n if ranks else _which(learner, n, label, lambda: learner.decisions(X, hypothesis))
@@ -353,7 +355,7 @@ def explain_tokens(
     whose names the transitions show. The scores of the tokens add up to the score of the path.
     """
     if (hypothesis or learner.parameters.hypothesis) == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
     return [_explain_sentence(learner, x, weights, top, hypothesis) for x in as_lists(X)]
 

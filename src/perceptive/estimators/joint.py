@@ -100,7 +100,10 @@ class JointClassifier(BaseEstimator):
         answers = list(self.candidates(x) if callable(self.candidates) else self.candidates)
         if not answers:
             raise ValueError(f"there are no candidates for {x!r}; give at least one")
-        return answers
+        try:
+            return list(dict.fromkeys(answers))  # an answer that is given twice does not compete with itself
+        except TypeError:  # arrays, lists
+            return answers
 
     def _lists(self, X: Iterable[Any], y: Iterable[Any]) -> tuple[list[Any], list[int]]:
         X, y = _paired(X, y)
