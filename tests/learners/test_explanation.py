@@ -265,7 +265,7 @@ def test_command_draws_bars(tmp_path, monkeypatch):
 
 
 def test_command_of_votes(tmp_path):
-    write_rows(tmp_path / "t.svm", X, Y)
+    write_rows(tmp_path / "t.svm")
     run("train", tmp_path / "t.svm", "--hypothesis", "voted", "-o", tmp_path / "m", "--quiet")
     assert "choose --hypothesis last" in run("explain", tmp_path / "m", tmp_path / "t.svm", code=2).stderr
     assert run("explain", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "last").stdout
