@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.raw import frame_dicts
-from perceptive.data.rows import is_dicts, single_row
+from perceptive.data.rows import is_dicts, only_row, single_row
 from perceptive.data.sentences import as_lists
+from perceptive.errors import Parameter, ParameterError
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.frames import is_frame
@@ -30,7 +31,8 @@ from perceptive.streams.file_format import FileFormat
 
 Floats = NDArray[np.float64]
 STEP = "@label[-1]"  # the weight of a pair of labels
-VOTED = "a vote has no single vector to explain it; ask for another hypothesis, such as 'last'"
+VOTED = "a vote has no single vector to explain it; choose {}"
+LAST = Parameter("hypothesis", "last")
 
 
 class Part(NamedTuple):
@@ -155,7 +157,9 @@ def explain(
     if hasattr(learner, "ranker"):
         return explain_choice(learner, x, top, hypothesis)
     if hasattr(learner, "dual"):
-        if not (hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2)):
+        if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2):
+            x = only_row(x)
+        else:
             x = np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
         return explain_supports(learner, x, label, top, hypothesis)[0]
     row = single_row(x if is_frame(x) else learner.space.unframed(x))
@@ -173,7 +177,7 @@ def explain_rows(
     """Explain the predictions of a linear learner for rows (an object with CSR arrays) of named columns."""
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
     rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
@@ -317,7 +321,7 @@ def explain_supports(
     dual = learner.learned().predictor()
     hypothesis = hypothesis or learner.parameters.hypothesis
     if hypothesis == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     X = learner.read_raw(X)
     n, ranks = X.shape[0] if hasattr(X, "shape") else len(X), not hasattr(learner, "decide")
     which = [1] * n if ranks else _which(learner, n, label, lambda: learner.decisions(X, hypothesis))
@@ -351,7 +355,7 @@ def explain_tokens(
     whose names the transitions show. The scores of the tokens add up to the score of the path.
     """
     if (hypothesis or learner.parameters.hypothesis) == "voted":
-        raise ValueError(VOTED)
+        raise ParameterError(VOTED, LAST)
     weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
     return [_explain_sentence(learner, x, weights, top, hypothesis) for x in as_lists(X)]
 

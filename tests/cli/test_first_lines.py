@@ -166,10 +166,14 @@ def test_tables_without_the_label(tmp_path):
         assert "there is no column 'kind' for the label; there are 'x', 'sort'; rename the one that is" in done.stderr
 
 
-def test_certify_tells_of_a_part_that_may_have_been_held_out(tmp_path):
+def test_certify_tells_of_a_part_that_may_have_been_held_out_and_of_weights(tmp_path):
     (tmp_path / "a.csv").write_text("x,label\n" + "".join(f"{i},{'ab'[i > 9]}\n" for i in range(20)))
     perceptive("train", "a.csv", "-o", "m", "--quiet", "--holdout", 0.2, cwd=tmp_path)
     assert "if part of them was held out" in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
+    for how in ([], ["--epochs", 1], ["--kernel", "linear"]):
+        perceptive("train", "a.csv", "-o", "m", "--quiet", "--class-weight", "a=2", *how, cwd=tmp_path)
+        said = perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
+        assert "if classes had weights (--class-weight), train with --certify" in said
     perceptive("train", "a.csv", "-o", "m", "--quiet", cwd=tmp_path)
     assert "held out" not in perceptive("certify", "m", "a.csv", cwd=tmp_path).stderr
 

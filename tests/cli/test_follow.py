@@ -35,6 +35,20 @@ def test_follow(data):
     assert last["accuracy"] == pytest.approx(1 - learner.mistakes / 300)
 
 
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_examples_of_several_binary_problems_are_counted_once(tmp_path, multiclass):
+    text = "".join(f"{i % 4} {i % 4 + 1}:1 9:{i / 60}\n" for i in range(60))
+    how = ["--multiclass", multiclass, "--bits", "8"]
+    command = ["train", "--follow", "-", "-o", tmp_path / "live.model"]
+    told = json.loads(perceptive(*command, *how, "--json", input=text).stdout.splitlines()[-1])
+    learner = load_learner(tmp_path / "live.model")
+    assert told["examples"] == learner.played == 60 < told["rounds"] == learner.rounds
+    assert told["accuracy"] == pytest.approx(1 - learner.mistakes / learner.rounds)
+    more = perceptive(*command, "--continue", tmp_path / "live.model", input=text).stdout.splitlines()[-1]
+    assert more.startswith("          60 examples")
+    assert "binary rounds" in more
+
+
 ARRIVING = {
     "classify": (b"1 1:1\n0 2:1\n", [], 2),
     "rank": (b"1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:2\n0 qid:2 2:1\n1 qid:3 1:1\n", [], 2),

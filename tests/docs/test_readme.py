@@ -32,6 +32,9 @@ def test_what_is_shown_is_right():
     exec(blocks("python")[0], names)
     shown = float(re.search(r"model\.score\(.+\)  # ([0-9.]+)", README)[1])
     assert round(names["model"].score(names["X"][1200:], names["y"][1200:]), 3) == shown
+    exec(blocks("python")[1], names)
+    said = re.search(r"(model\.predict_one\(.+\))  # (.+)", README)
+    assert repr(eval(said[1], names)) == said[2]
 
 
 def test_commands_run(tmp_path):

@@ -78,3 +78,13 @@ def test_joint_classifier_refuses():
         clf.fit([0], ["a"])
     clf.learn_one(1, "b").learn_one(2, "a")
     assert clf.predict([1, 2], "last") == ["b", "a"]
+
+
+def test_an_answer_given_twice_does_not_compete_with_itself():
+    def phi(x, t):
+        return {f"{x}={t}": 1.0}
+
+    once = JointClassifier(phi, ["a", "b"]).fit(["u", "v"], ["a", "b"])
+    twice = JointClassifier(phi, ["a", "a", "b"]).fit(["u", "v"], ["a", "b"])
+    assert twice.ranker_.mistakes_.tolist() == once.ranker_.mistakes_.tolist() == [2, 0]
+    assert twice.predict(["u", "v"]) == ["a", "b"]

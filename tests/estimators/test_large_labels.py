@@ -6,7 +6,7 @@ import pytest
 from perceptive import KernelClassifier, LinearClassifier, load, save
 
 X = np.array([[1.0, 0.0], [0.0, 1.0]] * 4)
-PAIRS = [(2**53 + 1, 2**53), (2**63 + 1, 2**63), (2**63 + 1, -1), (2**70 + 1, 2**70)]
+PAIRS = [(2**53 + 1, 2**53), (2**63 + 1, 2**63), (2**63 + 1, -1), (2**63, -1), (2**70 + 1, 2**70)]
 
 
 def arrays(pair):

@@ -264,6 +264,13 @@ def test_command_draws_bars(tmp_path, monkeypatch):
     assert "why.txt: no kind of picture; name it .pdf, .png, .svg" in wrong.stderr
 
 
+def test_command_of_votes(tmp_path):
+    write_rows(tmp_path / "t.svm")
+    run("train", tmp_path / "t.svm", "--hypothesis", "voted", "-o", tmp_path / "m", "--quiet")
+    assert "choose --hypothesis last" in run("explain", tmp_path / "m", tmp_path / "t.svm", code=2).stderr
+    assert run("explain", tmp_path / "m", tmp_path / "t.svm", "--hypothesis", "last").stdout
+
+
 def test_plot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

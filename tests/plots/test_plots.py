@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from perceptive import KernelClassifier, LinearClassifier
+from perceptive import KernelClassifier, LinearClassifier, SequenceTagger
 from perceptive.games import PerceptronGame, Planar, RankingGame, noisy_game, separable_game
 from perceptive.kernels import Gaussian
 from perceptive.plots import (
@@ -21,6 +22,8 @@ from perceptive.plots import (
     LiftDisplay,
     RankingDisplay,
     SurvivalDisplay,
+    plot_explanation,
+    plot_trellis,
 )
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -194,3 +197,37 @@ def test_hash_kernel():
     assert np.abs(many.hashed - many.exact).mean() < np.abs(few.hashed - few.exact).mean() / 10
     with pytest.raises(ValueError, match="two rows"):
         HashKernelDisplay.from_data([[1.0]], 4)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("make", [LinearClassifier, KernelClassifier])
+def test_surfaces_of_frames_have_the_columns_of_the_model(make):
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    frame, y = pd.DataFrame(rows, columns=["u", "v"]), (rows[:, 0] > 0).astype(int)
+    model = make().fit(frame, y)
+    plain = DecisionSurfaceDisplay.from_estimator(make().fit(rows, y), rows, y)
+    for one in (frame, frame[["v", "u"]], frame.assign(w=1.0), pa.Table.from_pandas(frame)):
+        drawn = DecisionSurfaceDisplay.from_estimator(model, one, y)
+        np.testing.assert_array_equal(drawn.scores, plain.scores)
+        np.testing.assert_array_equal(drawn.X, rows)
+    numbered = pd.DataFrame(rows)
+    DecisionSurfaceDisplay.from_estimator(make().fit(numbered, y), numbered, y)
+
+
+def test_names_are_drawn_as_they_are(tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    name = r"price=$\foo$"
+    rows = [{"price": r"$\foo$"}, {"price": "5"}]
+    told = LinearClassifier().fit(rows, ["a", r"$\bar$"]).explain(rows[0], label=r"$\bar$")
+    ax = plot_explanation(told)
+    assert ax.get_yticklabels()[0].get_text().replace(r"\$", "$") == name
+    ax.figure.savefig(tmp_path / "why.svg")
+    tagger = SequenceTagger().fit([["costs", r"$\foo$"]], [["O", "$B$"]])
+    ax = plot_trellis(tagger, [r"$\foo$", "costs"])
+    ax.figure.savefig(tmp_path / "trellis.svg")
+    pyplot.close("all")
+    with pytest.raises(TypeError, match="a sentence has one for each token"):
+        plot_explanation(tagger.explain(["costs"]))
+    with pytest.raises(NotFittedError):
+        plot_trellis(SequenceTagger(), ["costs"])

@@ -305,6 +305,14 @@ def test_rankers_and_classifiers_are_not_mixed_up(tmp_path, capsys, lists):
     assert "--pairs does not go with --task classify; it is for --task rank" in told
 
 
+@pytest.mark.parametrize("kernel", [[], ["--kernel", "linear"]])
+def test_lines_that_are_not_sorted_by_query_get_advice(tmp_path, capsys, kernel):
+    (tmp_path / "a.svm").write_text("1 qid:1 1:1\n0 qid:2 1:2\n0 qid:1 2:1\n1 qid:2 2:1\n")
+    code, _, err = run(capsys, "train", tmp_path / "a.svm", "--task", "rank", "-o", tmp_path / "m", *kernel)
+    assert code == 1
+    assert "sort the lines by query" in err
+
+
 def read(*paths, on_error="stop"):
     """The names, sizes and places of skipped lists of some files, and the stream."""
     from perceptive import streams

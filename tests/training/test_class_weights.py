@@ -176,6 +176,33 @@ def test_a_model_that_goes_on_weighs_classes(path):
     assert said[0] < said[1]
 
 
+@pytest.mark.parametrize("make", [LinearClassifier, lambda **how: KernelClassifier(kernel="linear", **how)])
+def test_a_stream_weighs_classes_as_a_batch_does(make):
+    given = {"rare": 3.0, "advert": 2.0}  # of one that has not come yet
+    whole = make(class_weight=given, dtype="float64").partial_fit(X, y)
+    parts, ones = make(class_weight=given, dtype="float64"), make(class_weight=given, dtype="float64")
+    for row, label in zip(X, y, strict=True):
+        parts.partial_fit([row], [label])
+        ones.learn_one(row, label)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X))
+    np.testing.assert_allclose(ones.decision_function(X), whole.decision_function(X))
+    plain = make(dtype="float64").partial_fit(X, y)
+    assert not np.allclose(plain.decision_function(X), whole.decision_function(X))
+    twice, once = make(class_weight={"rare": 2.0}), make()
+    for row, label in zip(X, y, strict=True):
+        twice.learn_one(row, label, 3.0)
+        once.learn_one(row, label, 6.0 if label == "rare" else 3.0)
+    np.testing.assert_array_equal(twice.decision_function(X), once.decision_function(X))
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, KernelClassifier])
+def test_a_stream_cannot_be_balanced(make):
+    model = make(class_weight="balanced")
+    for learn in (lambda: model.learn_one(X[0], "rare"), lambda: model.partial_fit(X, y)):
+        with pytest.raises(ValueError, match="counts the classes of all examples first"):
+            learn()
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_what_is_missing_in_memory_is_as_in_files(tmp_path, name):
     pd, path = pytest.importorskip("pandas"), tmp_path / name

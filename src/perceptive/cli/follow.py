@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from perceptive.cli.groups import EVERY
 from perceptive.cli.options import as_json, option_of
@@ -51,25 +51,25 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
         raise UsageError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
     options.every = EVERY if options.every is None else options.every
     learner, datasets = task.follow(options, learner)
-    start = learner.rounds, learner.mistakes
-    teller, saver = _Teller(options, task.unit), _Saver(learner, options)
+    start = learner.rounds
+    teller, saver = _Teller(options, task.unit, learner), _Saver(learner, options)
     broken: Exception | None = None
     with stoppable(saver.note):
         try:
             for dataset in datasets:
                 learn_all(dataset)
-                teller.note(learner.rounds - start[0], learner.mistakes - start[1])
+                teller.note()
                 saver.note()
         except Stopped:
             pass
         except (ValueError, OSError) as error:
             broken = error
-        if learner.rounds == start[0]:
+        if learner.rounds == start:
             raise broken or ValueError(f"no {task.unit} with answers have arrived; nothing was learned")
         save(learner, options.output)  # also what was learned before a line that is broken
     if broken is not None:
         raise broken
-    teller.note(learner.rounds - start[0], learner.mistakes - start[1], last=True)
+    teller.note(last=True)
     return 0
 
 
@@ -95,23 +95,37 @@ class _Saver:
             self.at, self.busy = time.monotonic(), False
 
 
-class _Teller:
-    def __init__(self, options: argparse.Namespace, unit: str) -> None:
-        self.options, self.unit = options, unit
-        self.told, self.mistakes, self.at = 0, 0, 0.0
+class _Counts(NamedTuple):
+    examples: int
+    rounds: int  # more than examples where these are of several binary problems
+    mistakes: int
 
-    def note(self, seen: int, mistakes: int, last: bool = False) -> None:
-        """Tell of so many examples and mistakes, if it is time."""
-        now = time.monotonic()
-        if seen == self.told or not (last or seen >= 2 * self.told or now - self.at >= 1.0):
+
+class _Teller:
+    def __init__(self, options: argparse.Namespace, unit: str, learner: Any) -> None:
+        self.options, self.unit, self.learner = options, unit, learner
+        self.start = self._counts(_Counts(0, 0, 0))
+        self.told, self.at = _Counts(0, 0, 0), 0.0
+
+    def _counts(self, start: _Counts) -> _Counts:
+        now = self.learner.played, self.learner.rounds, self.learner.mistakes
+        return _Counts(*(a - b for a, b in zip(now, start, strict=True)))
+
+    def note(self, last: bool = False) -> None:
+        """Tell of what was learned, if it is time."""
+        seen, told, now = self._counts(self.start), self.told, time.monotonic()
+        if seen.rounds == told.rounds or not (last or seen.examples >= 2 * told.examples or now - self.at >= 1.0):
             return
-        recent = 1 - (mistakes - self.mistakes) / (seen - self.told)
-        overall = 1 - mistakes / seen
+        recent = 1 - (seen.mistakes - told.mistakes) / (seen.rounds - told.rounds)
+        overall = 1 - seen.mistakes / seen.rounds
         if self.options.json:
-            print(as_json({"examples": seen, "mistakes": mistakes, "accuracy": overall, "recent": recent}), flush=True)
+            counts = {"examples": seen.examples, "rounds": seen.rounds, "mistakes": seen.mistakes}
+            print(as_json({**counts, "accuracy": overall, "recent": recent}), flush=True)
         elif not self.options.quiet:
-            print(f"{seen:>12,} {self.unit}  {overall:7.2%} right  {recent:7.2%} of the latest", flush=True)
-        self.told, self.mistakes, self.at = seen, mistakes, now
+            right = "right" if seen.rounds == seen.examples else f"right in {seen.rounds:,} binary rounds"
+            latest = f"{recent:7.2%} of the latest"
+            print(f"{seen.examples:>12,} {self.unit}  {overall:7.2%} {right}  {latest}", flush=True)
+        self.told, self.at = seen, now
 
 
 @contextmanager

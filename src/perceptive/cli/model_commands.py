@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +137,21 @@ def _certify(options: argparse.Namespace, learner: Any, entry: Entry, task: Task
     from perceptive.cli.report import certificate_json, tell
 
     opened = task.examine(learner, options)
-    certificate = certify_datasets(learner, watched(opened, not options.json))
+    sizes: list[int] = []
+
+    def datasets() -> Iterator[Any]:
+        for dataset in watched(opened, not options.json):
+            sizes.append(dataset.n_played)
+            yield dataset
+
+    certificate = certify_datasets(learner, datasets())
+    first, _ = learner.first_epoch or (learner.rounds, 0)
     if certificate.hypothetical and getattr(learner, "temperature", None) is not None:
         said = "these are not the examples of the run; if part of them was held out, train with --certify"
         opened.log.remark("other data", said)
+    elif certificate.hypothetical and sum(sizes) == first:
+        said = "these are as many examples as the run had, but differ from them, or in their weights; if classes had "
+        opened.log.remark("other data", f"{said}weights (--class-weight), train with --certify")
     tell_log(opened.log)
     tell(options, entry, {"certificate": certificate_json(certificate)}, str(certificate))
 

@@ -29,8 +29,18 @@ def single_row(x: Any) -> Any:
     if isinstance(x, Mapping | str):
         return [x]
     if hasattr(x, "tocsr"):
-        return inspected(x).reshape(1, -1) if x.ndim == 1 else x
-    return np.asarray(x)[None, :] if np.ndim(x) == 1 else x
+        return inspected(x).reshape(1, -1) if x.ndim == 1 else only_row(x)
+    if is_dicts(x):
+        return only_row(x)
+    return np.asarray(x)[None, :] if np.ndim(x) == 1 else only_row(x)
+
+
+def only_row(X: Any) -> Any:
+    """Rows, of which there must be one: a row each of a matrix or a frame, or the dicts of a list."""
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) and shape[0] != 1:
+        raise ValueError(f"this takes one example, but there are {shape[0]} rows; give one of them")
+    return X
 
 
 def squared_lengths(rows: _core.Rows, normalize: bool) -> NDArray[np.float64]:

@@ -148,7 +148,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
                 check_label(y[0], learner)
                 if known is not None and known != learner.classes:
                     raise ValueError(f"classes={known!r} is not what the first call announced: {learner.classes!r}")
-                weights = example_weights(y, np.unique(y), self.class_weight, sample_weight)
+                weights = example_weights(y, None, self.class_weight, sample_weight)
                 if first:
                     X = self._read_as_before(learner, X, given, whole=False)
                 dataset = learner.dataset(X, y, weights)
@@ -159,13 +159,18 @@ class ClassifierRunMixin(RunMixin[Learner]):
     def _check_unchanged(self, parameters: dict[str, Any], learner: Learner) -> None:
         """Raise where a learner that goes on had other parameters."""
 
+    def _weight(self, y: Any, w: float) -> float:
+        """The weight of one example of a stream: its own times its class's."""
+        weights = None if self.class_weight is None else example_weights([y], None, self.class_weight, [w])
+        return w if weights is None else float(weights[0])
+
     @one_at_a_time
     def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
         """Learn from one example."""
         first, learner = not hasattr(self, "learner_"), self._going_on()
         check_label(y, learner)
         row = row_of(self, x, learner)
-        learner.learn(row, y, w)
+        learner.learn(row, y, self._weight(y, w))
         if first or "_first" in self.__dict__:
             self._look_at(learner, [row], first)
         new = first or len(self.classes_) != len(learner.classes)

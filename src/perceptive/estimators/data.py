@@ -22,6 +22,7 @@ from perceptive.kernels.examples import check_real
 from perceptive.sparse import inspected
 from perceptive.streams.examples import exact_array
 from perceptive.streams.values import is_missing, missing_names, some_names
+from perceptive.training.class_weights import weights_as_they_come
 from perceptive.training.holdout import HoldOut
 
 WIDEST = 2**8  # characters of labels in an array of texts
@@ -216,8 +217,13 @@ def number(value: Any, row: int, name: str) -> float:
 
 
 def row_of(estimator: Any, x: Any, learner: Any) -> Any:
-    """Return one example in the form that the learner takes: a dict in columns, or a row of a frame as a dict."""
-    if isinstance(x, dict) and "feature_names_in_" in estimator.__dict__:
+    """Return one example in the form that the learner takes: in columns by name, or a row of a frame as a dict."""
+    known = estimator.__dict__.get("feature_names_in_")
+    if known is not None and is_frame(x):
+        x = in_columns(estimator, x)
+    elif known is not None and hasattr(x, "to_dict") and {*known} <= {*x.index}:  # a row of a frame
+        x = x.to_dict()
+    if known is not None and isinstance(x, dict):
         found = in_columns(estimator, [x])
         return x if isinstance(found, list) else found[0]
     return learner.space.unframed(x)
@@ -238,16 +244,23 @@ def refuse_other_kinds(X: Any) -> None:
 
 
 def example_weights(
-    y: NDArray[Any], classes: NDArray[Any], class_weight: Any, sample_weight: ArrayLike | None
+    y: Any, classes: NDArray[Any] | None, class_weight: Any, sample_weight: ArrayLike | None
 ) -> NDArray[np.float64] | None:
-    """Return the weights of examples: their own times their class's; None if all are 1."""
+    """Return the weights of examples: their own times their class's; None if all are 1.
+
+    ``classes`` are those of all examples; None for a stream, of which these are a part.
+    """
     if sample_weight is None and class_weight is None:
         return None
     n = len(y)
     if sample_weight is not None:
         sample_weight = as_floats(sample_weight, "sample_weight")
     weights: NDArray[np.float64] = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, copy=True)
-    if class_weight is not None:
+    if class_weight is None:
+        return weights
+    if classes is None:
+        weights *= weights_as_they_come(y, class_weight)
+    else:
         try:
             per_class = compute_class_weight(class_weight, classes=classes, y=y)
         except ValueError:

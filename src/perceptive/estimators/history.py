@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptive.estimators.data import row_of
 from perceptive.explanation import Explanation, explain
 from perceptive.training.loop import History
 
@@ -73,6 +74,7 @@ class HistoryMixin:
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
+        x = x if names is None else row_of(self, x, self.learner_)
         told: Explanation | list[Explanation] = explain(
             self.learner_, x, label=label, top=top, hypothesis=hypothesis, names=names
         )

@@ -100,7 +100,10 @@ class JointClassifier(BaseEstimator):
         answers = list(self.candidates(x) if callable(self.candidates) else self.candidates)
         if not answers:
             raise ValueError(f"there are no candidates for {x!r}; give at least one")
-        return answers
+        try:
+            return list(dict.fromkeys(answers))  # an answer that is given twice does not compete with itself
+        except TypeError:  # arrays, lists
+            return answers
 
     def _lists(self, X: Iterable[Any], y: Iterable[Any]) -> tuple[list[Any], list[int]]:
         X, y = _paired(X, y)
@@ -140,8 +143,8 @@ class JointClassifier(BaseEstimator):
         return [possible[i] for possible, i in zip(answers, self.ranker_.predict(lists, None, hypothesis), strict=True)]
 
     def predict_one(self, x: Any, hypothesis: str | None = None) -> Any:
-        """Return the best answer to x."""
-        return self.predict([x], hypothesis)[0]
+        """Return the best answer to x; None before anything was learned."""
+        return self.predict([x], hypothesis)[0] if hasattr(self, "ranker_") else None
 
     def score(self, X: Iterable[Any], y: Iterable[Any]) -> float:
         """Return the share of right answers."""

@@ -223,7 +223,7 @@ class LinearClassifier(
             return super().learn_one(x, y, w)
         check_label(y, learner)
         row = row_of(self, x, learner)
-        learner.learn(row, y, w)  # without a detour: a stream has millions of them
+        learner.learn(row, y, self._weight(y, w))  # without a detour: a stream has millions of them
         if "_first" in self.__dict__:
             self._look_at(learner, [row])
         if "certificate_" in self.__dict__ or len(self.classes_) != len(learner.classes):

@@ -216,7 +216,9 @@ class RankerMixin(RunMixin[Learner]):
         """One list of candidates in the form that the learner takes: columns of a frame are matched by name."""
         return self._rows(xs) if is_frame(xs) and hasattr(self, "feature_names_in_") else xs
 
-    predict_one = find_best  # as River calls it
+    def predict_one(self, xs: Any, hypothesis: str | None = None) -> int | None:
+        """Return what `find_best` does, as River calls it; None before anything was learned."""
+        return self.find_best(xs, hypothesis) if hasattr(self, "learner_") else None
 
     def score(self, X: Any, y: Any, qid: ArrayLike | None = None) -> float:
         """Return the share of lists with a best candidate on top; skip lists of equally good candidates."""

@@ -198,9 +198,9 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         """
         return LabelSequences(self._learned.predict_many(X, hypothesis, forced))
 
-    def predict_one(self, x: Sequence[Any]) -> list[Any]:
-        """Return the labels of one sentence."""
-        return self.predict([x])[0]
+    def predict_one(self, x: Sequence[Any]) -> list[Any] | None:
+        """Return the labels of one sentence; None before anything was learned."""
+        return self.predict([x])[0] if hasattr(self, "learner_") else None
 
     def predict_spans(self, text: str, *, hypothesis: str | None = None) -> list[TextSpan]:
         """Cut a raw text into sentences and tokens, and return its segments: label, start, end, text of each.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.fingerprint import hash_examples
 from perceptive.data.labels import NO_CLASSES, Labels, announced_classes, check_known, check_lengths, in_order_of_labels
+from perceptive.data.rows import only_row
 from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.kernels import Kernel
@@ -257,5 +258,5 @@ def _check_alpha(alpha_init: Any, n: int, dual: Dual) -> Floats:
 def _one(x: Any) -> Any:
     """A single example as a batch of one."""
     if hasattr(x, "tocsr"):
-        return x
+        return only_row(x)
     return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]

@@ -22,6 +22,11 @@ def axes(ax: Any) -> Any:
     return pyplot().gca() if ax is None else ax
 
 
+def plain(text: Any) -> str:
+    """Return a text that matplotlib draws as it is: names of features may hold the signs of its formulas."""
+    return str(text).replace("$", r"\$")
+
+
 def arrow(ax: Any, tip: Any, colour: str, name: str, tail: Any = (0.0, 0.0)) -> None:
     """Draw a vector, with its name at the tip."""
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}

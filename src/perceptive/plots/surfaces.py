@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive.estimators.data import in_order
+from perceptive.frames import is_frame, is_table
 from perceptive.kernels import as_kernel
 from perceptive.plots.pyplot import MINUS, PLUS, Display, V, arrow
 
@@ -79,6 +81,8 @@ class DecisionSurfaceDisplay(Display):
         >>> DecisionSurfaceDisplay.from_estimator(clf, X, y).scores.shape
         (200, 200)
         """
+        known = getattr(estimator, "feature_names_in_", None)
+        like = X = X if known is None else in_order(X, list(known))
         try:
             X = np.asarray(X, dtype=np.float64)
         except (TypeError, ValueError):
@@ -89,9 +93,9 @@ class DecisionSurfaceDisplay(Display):
         room = 0.15 * np.maximum(high - low, 1e-9)
         x1, x2 = (np.linspace(low[i] - room[i], high[i] + room[i], grid) for i in (0, 1))
         points = np.meshgrid(x1, x2)
-        scores = _scores(estimator, np.column_stack([p.ravel() for p in points]), hypothesis)
+        scores = _scores(estimator, _as_rows(like, [p.ravel() for p in points]), hypothesis)
         if margin is None and scores.ndim == 1:
-            margin = float(np.abs(_scores(estimator, X, hypothesis)).min())
+            margin = float(np.abs(_scores(estimator, like, hypothesis)).min())
         classes = np.searchsorted(estimator.classes_, np.asarray(y))
         shape = (grid, grid) if scores.ndim == 1 else (grid, grid, scores.shape[1])
         supports = np.asarray(getattr(estimator, "support_vectors_", np.empty((0, 2))), dtype=np.float64)
@@ -132,7 +136,15 @@ class DecisionSurfaceDisplay(Display):
         ax.set_aspect("equal", adjustable="datalim")
 
 
-def _scores(estimator: Any, X: NDArray[np.float64], hypothesis: str | None) -> NDArray[np.float64]:
+def _as_rows(like: Any, columns: list[NDArray[np.float64]]) -> Any:
+    """Columns as rows of the kind of given examples: a frame with the same names, or an array."""
+    if not is_frame(like):
+        return np.column_stack(columns)
+    named = dict(zip(like.column_names if is_table(like) else like.columns, columns, strict=True))
+    return type(like).from_pydict(named) if hasattr(type(like), "from_pydict") else type(like)(named)
+
+
+def _scores(estimator: Any, X: Any, hypothesis: str | None) -> NDArray[np.float64]:
     """What decides: scores where there are some, else probabilities, else 1 for the class that is predicted."""
     asked = {} if hypothesis is None else {"hypothesis": hypothesis}
     if hasattr(estimator, "decision_function"):

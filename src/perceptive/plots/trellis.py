@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from perceptive.estimators.tagger import SequenceTagger
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.plots.pyplot import pyplot
+from perceptive.plots.pyplot import plain, pyplot
 
 
-def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any = None, second: bool = True) -> Any:
+def plot_trellis(
+    learner: SequenceLearner | SequenceTagger, sentence: Sequence[Any], *, ax: Any = None, second: bool = True
+) -> Any:
     """Draw every label of every token as a node, and the best path through them.
 
     A node is darker if the best path through it is closer to the best of all (its max-marginal). Transitions that the
@@ -19,8 +23,8 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
 
     Parameters
     ----------
-    learner : SequenceLearner
-        A trained one; for an estimator, its ``learner_``.
+    learner : SequenceLearner or SequenceTagger
+        A trained one.
     sentence : sequence of tokens
     ax : matplotlib Axes, optional
         Where to draw.
@@ -32,6 +36,9 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
     matplotlib Axes
     """
     plt = pyplot()
+    if isinstance(learner, SequenceTagger):
+        check_is_fitted(learner)
+        learner = learner.learner_
     n, labels = len(sentence), learner.classes
     if learner.given is not None:
         raise ValueError("a trellis has the labels within; draw that of a learner without encoding")
@@ -60,8 +67,8 @@ def plot_trellis(learner: SequenceLearner, sentence: Sequence[Any], *, ax: Any =
     ax.plot(range(n), path, color="tab:red", linewidth=2.5, zorder=3, label="best")
     grid = np.array([(t, y) for t in range(n) for y in range(len(labels))])
     ax.scatter(grid[:, 0], grid[:, 1], s=160, c=shade.ravel(), cmap="Blues", vmin=0, vmax=1, edgecolors="0.4", zorder=4)
-    ax.set_xticks(range(n), [token[0] if isinstance(token, tuple | list) else str(token) for token in sentence])
-    ax.set_yticks(range(len(labels)), [str(label) for label in labels])
+    ax.set_xticks(range(n), [plain(token[0] if isinstance(token, tuple | list) else token) for token in sentence])
+    ax.set_yticks(range(len(labels)), [plain(label) for label in labels])
     ax.invert_yaxis()
     ax.legend(loc="upper right", frameon=False)
     margin = float(learner.margins([sentence])[0].min())

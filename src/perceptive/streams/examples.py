@@ -110,7 +110,8 @@ def exact_array(labels: Sequence[Any]) -> NDArray[Any]:
         return np.empty(0, np.int64)
     if kinds == {str} or kinds == {bool} or kinds <= {int, float}:
         array = np.array(labels)
-        if kinds == {str} or array.tolist() == labels:
+        rounded = kinds == {int} and array.dtype.kind == "f"  # of −1 and 2⁶³ NumPy makes floats
+        if kinds == {str} or (array.tolist() == labels and not rounded):
             return array
     return np.array(labels, dtype=object)
 

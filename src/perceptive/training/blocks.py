@@ -31,8 +31,8 @@ WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
 NO_LISTS = "there are no lists with answers; check the files and the format"
 NOTHING_BETTER = (
-    "no list has a candidate that is better than another, or all of these lists have weight 0; check the files and the "
-    "format"
+    "no list has a candidate that is better than another, or all of these lists have weight 0; check the grades, and "
+    "sort the lines by query: those of a list must follow each other"
 )
 NO_PREFERENCE = (
     "no held-out list has a candidate that is better than another, so they cannot decide when to stop; hold out more, "

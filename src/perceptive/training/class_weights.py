@@ -80,6 +80,23 @@ def class_weighted(
     return of_class if weights is None else weights * of_class
 
 
+def weights_as_they_come(y: Sequence[Any], asked: Mapping[Any, float] | str) -> NDArray[np.float64]:
+    """The weights of examples of a stream, by their classes: 1 where none is given. Other classes may come later.
+
+    Examples
+    --------
+    >>> weights_as_they_come(["ham", "spam"], {"spam": 2.0, "advert": 3.0}).tolist()
+    [1.0, 2.0]
+    """
+    check_class_weight(asked)
+    if isinstance(asked, str):
+        raise ParameterError(
+            "{} counts the classes of all examples first; give a weight for each class, or fit all examples at once",
+            Parameter("class_weight", asked),
+        )
+    return np.array([float(asked.get(label, 1.0)) for label in y])
+
+
 def _check_known(asked: Mapping[Any, float], labels: list[Any]) -> None:
     """Raise where a weight is that of no class."""
     strange = [label for label in asked if label not in labels]

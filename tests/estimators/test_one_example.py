@@ -1,0 +1,77 @@
+"""Methods that take one example refuse several, and match the columns of a row by name."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
+from perceptive.learners import LinearLearner
+
+X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, 0.0]]), [0, 1, 0]
+DICTS = [{"a": 1.0}, {"b": 1.0}]
+SEVERAL = "one example, but there are 3 rows"
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, lambda: KernelClassifier(kernel="linear")])
+def test_several_rows_are_refused(make):
+    model = make().fit(X, y)
+    for rows in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match=SEVERAL):
+            model.explain(rows)
+    with pytest.raises(ValueError, match=SEVERAL):
+        model.predict_one(sp.csr_array(X))
+    assert model.predict_one(sp.csr_array(X[:1])) == model.predict_one(X[0]) == 0
+    assert model.explain(X[:1]).score == model.explain(X[0]).score
+
+
+def test_several_rows_are_refused_by_linear_models():
+    model = LinearClassifier().fit(X, y)
+    for ask in (model.predict_one, lambda rows: model.learn_one(rows, 0)):
+        with pytest.raises(ValueError, match=SEVERAL):
+            ask(X)
+    learner = LinearLearner(classes=[0, 1])
+    learner.learn_many(X, y)
+    with pytest.raises(ValueError, match=SEVERAL):
+        learner.score(X)
+    assert model.predict_one(X[:1]) == 0
+
+
+def test_several_dicts_are_refused():
+    model = LinearClassifier().fit(DICTS, [0, 1])
+    ranker = LinearRanker().fit([DICTS], [0])
+    for ask in (model.predict_one, model.explain, ranker.explain):
+        with pytest.raises(ValueError, match="there are 2 rows"):
+            ask(DICTS)
+    assert model.explain(DICTS[:1]).score == model.explain(DICTS[0]).score
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, lambda: KernelClassifier(kernel="linear")])
+def test_columns_of_a_row_are_matched_by_name(make):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    model = make().fit(frame, y)
+    score = model.explain(X[0]).score
+    row = frame.iloc[0]
+    for one in (row, row[["v", "u"]], frame.iloc[[0]], frame.iloc[[0]][["v", "u"]], {"v": 2.0, "u": 1.0}):
+        assert model.explain(one).score == score
+    assert model.explain(pd.Series([1.0, 2.0])).score == score  # without names, in order
+    turned = make().fit(pd.DataFrame([[0.0, 3.0], [3.0, 0.0]], columns=["u", "v"]), [0, 1])
+    assert turned.predict_one(pd.Series({"v": 3.0, "u": 0.0})) == 0
+
+
+STREAMS = {
+    LinearClassifier: (DICTS[0], 0),
+    KernelClassifier: (X[0], 0),
+    LinearRanker: (DICTS, 1),
+    KernelRanker: (X, 1),
+    SequenceTagger: (["the", "dog"], ["D", "N"]),
+    JointClassifier: ("u", "b"),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_stream_may_begin_with_a_question(kind):
+    x, answer = STREAMS[kind]
+    model = kind(lambda x, t: {f"{x}={t}": 1.0}, ["a", "b"]) if kind is JointClassifier else kind()
+    assert model.predict_one(x) is None
+    assert model.learn_one(x, answer).predict_one(x) == answer
