@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -22,7 +22,7 @@ from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
 from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
+from perceptive.learners.learner import NOTHING_LEARNED, Recorded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 from perceptive.streams.file_format import BITS
@@ -31,7 +31,7 @@ ONE_SET = "a precomputed Gram matrix is about one set of examples"
 WITNESSES = ("last", "averaged", "best")
 
 
-class DualLearner(Recorded, ABC):
+class DualLearner(Recorded):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them."""
 
     # What learning changes, beside the dual.
@@ -161,9 +161,6 @@ class DualLearner(Recorded, ABC):
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """None: features have no weights."""
         return iter(())
-
-    def finish(self) -> None:
-        """End learning for now; nothing is left to do."""
 
     def snapshot(self) -> dict[str, Any]:
         """Copy everything that learning changes."""

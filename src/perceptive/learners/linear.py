@@ -17,22 +17,15 @@ from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
-from perceptive.data.labels import (
-    NO_CLASSES,
-    Labels,
-    announced_classes,
-    check_known,
-    check_lengths,
-    in_order_of_labels,
-)
+from perceptive.data.labels import NO_CLASSES, Labels, check_known, check_lengths, in_order_of_labels
 from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners import multiclass
+from perceptive.learners.class_learner import ClassLearner
 from perceptive.learners.compact_vector import Vector
 from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
@@ -44,7 +37,7 @@ from perceptive.parameters import LinearParameters
 from perceptive.state import State, check_labels, numbered, plain_values
 
 
-class LinearLearner(Mixable):
+class LinearLearner(ClassLearner, Mixable):
     """An online learner: it predicts, sees the truth, and learns from its mistakes.
 
     Two classes known in advance are one binary problem. Otherwise, classes may appear at any time: the learner then
@@ -90,15 +83,11 @@ class LinearLearner(Mixable):
         self, classes: Sequence[Any] | None = None, *, fixed: bool = True, provisional: bool = False, **parameters: Any
     ) -> None:
         self.parameters = p = LinearParameters.of_learner(parameters)
-        self.announced, self.fixed, self.provisional = classes is not None, fixed and not provisional, provisional
-        self.classes: list[Any] = []
-        self.index: dict[Any, int] = {}
+        self.provisional = provisional
         self.space = FeatureSpace.declared(p.bits, p.n_features)
         self.vectors: dict[Pair, WeightVector] = {}
-        self.temperature: float | None = None  # of the probabilities, once calibrated
         self.cost: NDArray[np.float64] | None = None
-        if classes is not None:
-            self.set_classes(announced_classes(classes))
+        self._begin(classes, fixed and not provisional)
         if p.ties == "positive" and self.joint:
             raise ParameterError(
                 "{} is about two classes; announce two, or choose {} or {}",
@@ -117,7 +106,7 @@ class LinearLearner(Mixable):
     @property
     def binary(self) -> bool:
         """Whether this is one problem of +1 against −1."""
-        return self.announced and len(self.classes) == 2 and self.parameters.cost is None
+        return super().binary and self.parameters.cost is None
 
     @property
     def joint(self) -> bool:
@@ -127,8 +116,7 @@ class LinearLearner(Mixable):
     def set_classes(self, labels: list[Any]) -> None:
         """Set the classes, in this order."""
         multiclass.check_problems(self.parameters.multiclass, len(labels))
-        self.classes = labels
-        self.index = dict(zip(labels, range(len(labels)), strict=True))
+        super().set_classes(labels)
         reference = self.parameters.reference
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is not one of the classes " + f"{labels!r}", Parameter("reference", reference))
@@ -227,36 +215,22 @@ class LinearLearner(Mixable):
                     keep()
         return LabelledRows(self, rows, labels, weights)
 
+    batch_of = staticmethod(single_row)
+
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Learn from x with the label y, by the rule. Return whether it was a mistake."""
         if type(x) is dict and weight == 1.0:
             mistake = learn_dict(self, x, y)
             if mistake is not None:
                 return mistake
-        return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
-
-    def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the given order."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights))
+        return super().learn(x, y, weight)
 
     # ------------------------------------------------------------ predicting
-
-    def score(self, x: Any, hypothesis: str | None = None) -> float | NDArray[np.float64]:
-        """Return v·x (``predict`` in the notes), or one such number per class."""
-        scores = self.scores(single_row(x), hypothesis)[0]
-        return scores if isinstance(scores, np.ndarray) else float(scores)
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """Return the label of x."""
         found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
-        if found is not None:
-            return found[0]
-        return self.predict_many(single_row(x), hypothesis)[0]
-
-    def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
-        """Return the label of each row."""
-        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
+        return super().predict(x, hypothesis) if found is None else found[0]
 
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the index of the class of each row."""
@@ -290,12 +264,6 @@ class LinearLearner(Mixable):
         parts = {pair: score_rows(vector, rows, hypothesis, self.threads)[:, 0] for pair, vector in vectors.items()}
         reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
-
-    def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Turn scores into indices of classes; the lowest index wins ties."""
-        if self.binary:
-            return multiclass.decide_binary(scores, self.parameters.ties)
-        return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
 
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """Return the perceptron criterion E_p(w): −Σ y·score of the mistakes, or Σ max(0, best rival − score of y)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from perceptive.data.list_dataset import ListDataset, graded_as, settled_pairs
 from perceptive.data.lists import Lists, check_grades, grades_of, lists_of, starts_of
-from perceptive.learners.guarded import Recorded
-from perceptive.learners.learner import is_mistake, learn_all
+from perceptive.learners.learner import Recorded
 
 
-class ListLearner(Recorded, ABC):
+class ListLearner(Recorded):
     """``learn`` and ``find_best`` of the notes, for learners of lists with `dataset` and `scores`."""
 
     parameters: Any
@@ -100,12 +99,7 @@ class ListLearner(Recorded, ABC):
         """Learn how good each candidate is. Return whether it was a mistake."""
         xs = self.candidates(xs)
         weights = None if weight == 1.0 else [weight]
-        return is_mistake(self, lambda: self.learn_many(xs, grades, weights, sizes=[_count(xs)]))
-
-    def learn_many(self, X: Any, y: Any, weights: Any = None, *, sizes: Any = None) -> None:
-        """Learn from many lists, in the given order; the arguments are those of `dataset`."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights, sizes=sizes))
+        return self._is_mistake(xs, grades, weights, sizes=[_count(xs)])
 
     # ------------------------------------------------------------ predicting
 
@@ -113,7 +107,7 @@ class ListLearner(Recorded, ABC):
         """Return the index of the best candidate (``findBest`` in the notes), from 0; the lowest index wins ties."""
         return int(np.argmax(self.score(xs, hypothesis)))
 
-    predict = find_best
+    predict = find_best  # type: ignore[assignment]
 
     def score(self, xs: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return the score of each candidate of one list."""

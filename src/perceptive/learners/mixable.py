@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -16,16 +15,15 @@ from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import overflowed
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import Recorded
+from perceptive.learners.learner import MixableLearner, Recorded
 from perceptive.learners.mixture import VectorMixture, replica_of
 from perceptive.learners.pruning import check_prunable, prune_vectors
 from perceptive.learners.weight_vector import WeightVector
-from perceptive.state import State
 
 NEARLY = 1e4  # a margin for rounding, and for v = scale·z
 
 
-class Mixable(Recorded):
+class Mixable(Recorded, MixableLearner):
     """A recorded learner with a vector for each of its problems."""
 
     parameters: Any
@@ -110,23 +108,10 @@ class Mixable(Recorded):
                 vector.restore(state["vectors"][key])
             self.tally, self._open = copy.copy(state["tally"]), state["open"]
 
-    @abstractmethod
-    def state(self) -> State:
-        """Return the whole state; see `Learner`."""
-
     # ------------------------------------------------------------ shards
 
-    def replica(self) -> Self:
-        twin = type(self).__new__(type(self))
-        with self.lock.shared():
-            mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
-            twin.__dict__.update(mine)
-            twin.vectors = {key: replica_of(vector) for key, vector in self.vectors.items()}
-        return twin
-
-    def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """Return the state of a replica; see `Learner`. It contains no zeros and no averages."""
-        return self.replica().state(), {}
+    def _replicate(self, twin: Self) -> None:
+        twin.vectors = {key: replica_of(vector) for key, vector in self.vectors.items()}
 
     def divide(self, n: int, sums: Callable[[Any], NDArray[Any]]) -> bool:
         """Prepare for shards of n examples; see `Learner`.

@@ -19,7 +19,7 @@ from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.meeting import meeting
 from perceptive.data.sample_weights import check_weights
 from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.guarded import NOTHING_LEARNED
+from perceptive.learners.learner import NOTHING_LEARNED
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.scoring import score_rows, votes_in_lists

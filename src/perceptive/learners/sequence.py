@@ -18,7 +18,6 @@ from perceptive.features.schemes import STRICT
 from perceptive.features.templates import Templates
 from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import is_mistake, learn_all
 from perceptive.learners.sentence_reader import Ask, SentenceReader
 from perceptive.learners.sequence_model import opened_template
 from perceptive.learners.sequence_probabilities import lost_by_others, merged
@@ -152,17 +151,6 @@ class SequenceLearner(SequenceRun):
             self.played_rows = rows if rows is self.played_rows else None
             self.core.play(sentences, rows, order, *how)
 
-    def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Learn from a sentence and its labels, by the rule. Return whether it was a mistake."""
-        return is_mistake(self, lambda: self.learn_many([x], [y]))
-
-    def learn_many(
-        self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
-    ) -> None:
-        """Learn from many sentences, in the given order; ``classes`` are more labels than those of y."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights, classes=classes))
-
     @property
     def open(self) -> bool:
         """Whether it is between two sentences of a stream; see `Learner`."""
@@ -173,14 +161,7 @@ class SequenceLearner(SequenceRun):
         if self.model is not None:
             self.model.open = open
 
-    def finish(self) -> None:
-        """Do nothing: vectors are computed when first needed, and kept until learning continues."""
-
     # ------------------------------------------------------------ predicting
-
-    def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
-        """Return the labels of a sentence."""
-        return self.predict_many([x], hypothesis)[0]
 
     def predict_many(
         self,

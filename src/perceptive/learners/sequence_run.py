@@ -21,8 +21,8 @@ from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
 from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED, Guarded, counter
 from perceptive.learners.labelling import Labelling, Labels
+from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter
 from perceptive.learners.mixture import weighted
 from perceptive.learners.named_functions import name_of
 from perceptive.learners.pruning import check_prunable
@@ -48,7 +48,7 @@ SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
-class SequenceRun(Guarded):
+class SequenceRun(MixableLearner):
     """The base class of the tagger's learner: everything about its model except learning and predicting."""
 
     parameters: SequenceParameters
@@ -202,7 +202,7 @@ class SequenceRun(Guarded):
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)
 
-    played = Guarded.rounds  # the core counts them one by one
+    played = MixableLearner.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
@@ -271,22 +271,14 @@ class SequenceRun(Guarded):
         """Defer nothing: a shard has the average of every feature that it has seen."""
         return False
 
-    def replica(self) -> Self:
-        """Return a tagger with the same weights that learns separately; see `Learner`."""
-        twin = type(self).__new__(type(self))
-        with self.lock.shared():
-            mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
-            twin.__dict__.update(mine)
-            twin.model, twin._vectors = _core.replica_of(self.core), Vectors(self.parameters)
-        return twin
+    def _replicate(self, twin: Self) -> None:
+        twin.model, twin._vectors = _core.replica_of(self.core), Vectors(self.parameters)
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, _core.SequenceMixture]:
-        """Return what a replica has learned; see `Learner`."""
         assert replica.played_rows is not None
         return {0: _core.SequenceMixture(self.core, replica.core, replica.played_rows, by_updates)}
 
     def mix(self, mixture: dict[Any, _core.SequenceMixture]) -> None:
-        """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
             self._vectors.clear()
             mixture[0].apply(self.core, self.played_rows)
@@ -339,7 +331,7 @@ class SequenceRun(Guarded):
             self.core.meet_strings(strings)
 
     def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """Return the state of a replica; see `Learner`. Rows of weights keep their numbers."""
+        """Return the state of a replica; see `MixableLearner`. Rows of weights keep their numbers."""
         replica: Any = self.replica()
         functions = {} if self.features is None else {name_of(self.features): self.features}
         return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
