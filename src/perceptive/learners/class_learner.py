@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.labels import announced_classes
-from perceptive.learners.learner import Recorded
+from perceptive.learners.learner import Recorded, at_one_moment
 from perceptive.learners.multiclass import decide_argmax, decide_binary
 
 
@@ -71,9 +71,10 @@ class ClassLearner(Recorded):
         """Return the label of x."""
         return self.predict_many(self.batch_of(x), hypothesis)[0]
 
+    @at_one_moment
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """Return the label of each example."""
-        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
+        return [self.classes[i] for i in self.decisions(X, hypothesis)]
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """Turn scores into indices of classes; the lowest index wins ties."""

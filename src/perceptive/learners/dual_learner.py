@@ -22,7 +22,7 @@ from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
 from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
 from perceptive.learners.forwarding import forwarded
-from perceptive.learners.learner import NOTHING_LEARNED, Recorded
+from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 from perceptive.streams.file_format import BITS
@@ -176,13 +176,11 @@ class DualLearner(Recorded):
             for name, value in {**state, "dual": dual, "tally": copy.copy(state["tally"])}.items():
                 setattr(self, name, value)
 
+    @at_one_moment
     def problems(self, witness: Any = None) -> list[Problem]:
         """Return the sequences v₀, v₁, … of the theorems; witnesses are coefficients of the supports."""
         if witness is not None:
             raise ValueError("a kernel model takes no witness: its vectors are sums over its supports; leave it out")
-        return self.asked(self._problems)
-
-    def _problems(self) -> list[Problem]:
         dual, p = self.learned().in_double(), self.parameters  # margins decide here, and rounding must not
         found = []
         for c, journal in enumerate(dual.journals):

@@ -17,6 +17,7 @@ from perceptive.learners.dual import Dual
 from perceptive.learners.dual_journal import Floats
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_lists import KernelLists, list_votes
+from perceptive.learners.learner import at_one_moment
 from perceptive.learners.list_learner import ListLearner
 from perceptive.parameters import KernelRankingParameters
 from perceptive.state import State
@@ -99,11 +100,9 @@ class KernelRankingLearner(DualLearner, ListLearner):
 
     # ------------------------------------------------------------ predicting
 
+    @at_one_moment
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> Floats:
         """Return Σ α_s K(x_s, x); for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
-        return self.asked(lambda: self._scores(X, sizes, hypothesis))
-
-    def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
         dual, X = self._dual_or_start(self.kernel).predictor(), self.read_raw(X)
         self.check_features(X)
         prepared = self.as_predicted(X, dual)

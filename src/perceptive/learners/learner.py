@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, Self, TypeVar
 
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from perceptive.learners.forwarding import forwarded
 from perceptive.state import Meta, State, pair_or_none
 
 Answer = TypeVar("Answer")
+Method = TypeVar("Method", bound=Callable[..., Any])
 NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
 
 
@@ -32,6 +34,16 @@ def counter(name: str, doc: str) -> Any:
             return int(self._count(name))
 
     return property(read, doc=doc)
+
+
+def at_one_moment(method: Method) -> Method:
+    """Let a method of a learner run while no other thread changes it."""
+
+    @wraps(method)
+    def ask(self: Learner, *arguments: Any, **options: Any) -> Any:
+        return self.asked(lambda: method(self, *arguments, **options))
+
+    return ask  # type: ignore[return-value]
 
 
 class Learner(ABC):

@@ -26,6 +26,7 @@ from perceptive.learners import multiclass
 from perceptive.learners.class_learner import ClassLearner
 from perceptive.learners.compact_vector import Vector
 from perceptive.learners.facts import parameter_facts, space_facts
+from perceptive.learners.learner import at_one_moment
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
@@ -232,28 +233,25 @@ class LinearLearner(ClassLearner, Mixable):
         found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
         return super().predict(x, hypothesis) if found is None else found[0]
 
+    @at_one_moment
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the index of the class of each row."""
-        return self.asked(lambda: self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis))
+        return self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
+    @at_one_moment
     def decisions_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the same for rows that its space has made; scores are computed in parts."""
+        parts = in_parts(rows.n, len(self.classes))
+        return np.concatenate([self.decide(self.scores_of(rows[some], hypothesis)) for some in parts])
 
-        def decisions() -> NDArray[np.int64]:
-            parts = in_parts(rows.n, len(self.classes))
-            return np.concatenate([self.decide(self._scores_of(rows[some], hypothesis)) for some in parts])
-
-        return self.asked(decisions)
-
+    @at_one_moment
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of many examples: one per row for two classes, else one per row and class."""
-        return self.asked(lambda: self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis))
+        return self.scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
+    @at_one_moment
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of rows that its space has made."""
-        return self.asked(lambda: self._scores_of(rows, hypothesis))
-
-    def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         if not self.classes:
             raise ValueError(NO_CLASSES)
         hypothesis = hypothesis or self.parameters.hypothesis
@@ -265,19 +263,16 @@ class LinearLearner(ClassLearner, Mixable):
         reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
+    @at_one_moment
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """Return the perceptron criterion E_p(w): −Σ y·score of the mistakes, or Σ max(0, best rival − score of y)."""
         labels, which = Labels.of(y)
-
-        def criterion() -> float:
-            rows, index = self.space.rows(X, first=not self.vectors), self.index
-            check_lengths(rows.n, len(which))
-            check_known(labels, index)
-            truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-            scored = ((self._scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
-            return sum(multiclass.criterion(*part) for part in scored)
-
-        return self.asked(criterion)
+        rows, index = self.space.rows(X, first=not self.vectors), self.index
+        check_lengths(rows.n, len(which))
+        check_known(labels, index)
+        truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
+        scored = ((self.scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
+        return sum(multiclass.criterion(*part) for part in scored)
 
     # ------------------------------------------------------------ the run so far
 
@@ -292,9 +287,10 @@ class LinearLearner(ClassLearner, Mixable):
             for k in range(vector.n_classes):
                 yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
+    @at_one_moment
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """Return the sequences v₀, v₁, … of the theorems."""
-        return self.asked(lambda: problems_of(self.vectors, witness, self.space))
+        return problems_of(self.vectors, witness, self.space)
 
     def finish(self) -> None:
         """End learning for now: no more classes are expected, and predictions may compute whole vectors."""

@@ -19,7 +19,7 @@ from perceptive.data.lists import candidates, check_grades, starts_of
 from perceptive.data.meeting import meeting
 from perceptive.data.sample_weights import check_weights
 from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.learner import NOTHING_LEARNED
+from perceptive.learners.learner import NOTHING_LEARNED, at_one_moment
 from perceptive.learners.list_learner import ListLearner
 from perceptive.learners.mixable import Mixable
 from perceptive.learners.scoring import score_rows, votes_in_lists
@@ -111,22 +111,17 @@ class RankingLearner(ListLearner, Mixable):
         """Return one list as rows."""
         return candidates(self.space.unframed(xs))
 
+    @at_one_moment
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of candidates: v·x; for ``voted`` the vote shares in the list (``sizes=None``: one list)."""
+        rows = self.space.rows(X, first=not self.vectors)
+        return self.scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
 
-        def scores() -> NDArray[np.float64]:
-            rows = self.space.rows(X, first=not self.vectors)
-            return self._scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
-
-        return self.asked(scores)
-
+    @at_one_moment
     def scores_of(
         self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None = None
     ) -> NDArray[np.float64]:
         """Return scores of rows that have been checked."""
-        return self.asked(lambda: self._scores_of(rows, starts, hypothesis))
-
-    def _scores_of(self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None) -> NDArray[np.float64]:
         vector = self.vectors.get(ALL) or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
         hypothesis = hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)
@@ -145,11 +140,10 @@ class RankingLearner(ListLearner, Mixable):
         """Return its only score, and where the weights are."""
         yield "score", self.vector, 0
 
+    @at_one_moment
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """Return the sequence v₀, v₁, … of the theorems."""
-        return self.asked(
-            lambda: [problem_of(self.vector, witness, self.space, mean_of_pairs=self.parameters.pairs == "all")]
-        )
+        return [problem_of(self.vector, witness, self.space, mean_of_pairs=self.parameters.pairs == "all")]
 
     # ------------------------------------------------------------ state
 
