@@ -19,12 +19,12 @@ from perceptive.features.clusters import Contexts
 from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
+from perceptive.kernels.storage import name_of
 from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.forwarding import forwarded
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter
 from perceptive.learners.mixture import weighted
-from perceptive.learners.named_functions import name_of
 from perceptive.learners.pruning import check_prunable
 from perceptive.learners.sentence_reader import SentenceReader
 from perceptive.learners.sequence_model import (

@@ -12,7 +12,7 @@ from perceptive.data.token_values import Tokens
 from perceptive.features.presets import PRESETS
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISERS
-from perceptive.learners.named_functions import function_of, name_of
+from perceptive.kernels.storage import function_of, name_of
 from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 
 if TYPE_CHECKING:
