@@ -13,7 +13,6 @@ from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, is_raw, take
-from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.estimators.supports import KernelMixin
@@ -48,7 +47,6 @@ class KernelClassifier(
     CertifyGroup,
     KernelMixin[KernelLearner],
     ClassifierRunMixin[KernelLearner],
-    ProbabilityMixin,
     ClassifierMixin,
     BaseEstimator,
 ):

@@ -20,7 +20,6 @@ from perceptive.errors import Parameter, ParameterError, ScaleWarning, warn_call
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_label, check_rows, row_of, sorted_classes, unchanged_if_it_fails
-from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress_bar, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
@@ -49,7 +48,6 @@ class LinearClassifier(
     EstimatorGroup,
     PruneMixin[LinearLearner],
     ClassifierRunMixin[LinearLearner],
-    ProbabilityMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
