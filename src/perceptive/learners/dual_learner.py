@@ -6,6 +6,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -89,6 +90,16 @@ class DualLearner(Recorded):
         hasher = self.hashing(X)
         return sparse_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
 
+    @contextmanager
+    def reading(self, X: Any, grow: bool) -> Iterator[Any]:
+        """Give rows to make a dataset of; once it is made, their columns, and how names are hashed, are remembered."""
+        columns, hasher = self.space.columns_of(X) if grow else [], self.hashing(X)
+        rows = self.read_raw(X, grow)
+        with self.lock.learning() if grow else self.lock.shared():
+            yield rows
+            self.space.remember(None, columns)
+            self.space.hasher = hasher
+
     def hashing(self, X: Any) -> HashKernel | None:
         """Return what hashes the names of dicts, as those of files, if the kernel compares vectors; else None.
 
@@ -125,6 +136,12 @@ class DualLearner(Recorded):
             check_alike(self.dual.supports, examples)
         self.check_features(X)
         return kernel, examples
+
+    def take(self, kernel: Kernel, dual: Dual, X: Any) -> None:
+        """Have this kernel and dual, which is to learn from X, from now on."""
+        n_features = self.check_features(X)
+        with self.lock.changing():
+            self.kernel, self.dual, self.n_features = kernel, dual, n_features
 
     def as_learned(self, X: Any, kernel: Kernel | None = None) -> Any:
         """Return examples in the form for learning: their numbers are rounded to the model's precision."""

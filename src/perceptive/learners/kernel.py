@@ -107,40 +107,27 @@ class KernelLearner(DualLearner, ClassLearner):
         ``alpha_init`` are signed coefficients to start from, one for each example (and class); only for an untrained
         learner.
         """
-        X = listed(X)
-        columns = self.space.columns_of(X) if grow else []
-        hasher = self.hashing(X)
-        X = self.as_rows(self.read_raw(X, grow))
-        labels = Labels.of(y)
-        with self.lock.learning() if grow else self.lock.shared():
-            dataset = self._dataset(X, labels, weights, epochs, grow, alpha_init)
-            self.space.remember(None, columns)
-            self.space.hasher = hasher
+        with self.reading(listed(X), grow) as raw:
+            rows, labels = self.as_rows(raw), Labels.of(y)
+            if grow:
+                check_new(self, labels.values)
+            else:
+                check_known(labels.values, self.index)
+            kernel, examples = self.prepared(rows, grow)
+            n = len(labels.which)
+            check_lengths(len(examples), n)
+            checked = check_weights(weights, n, self.parameters.rule)
+            hashes = hash_examples(rows)
+            if not grow:
+                return KernelDataset(self, examples, labels, checked, hashes)
+            dual = self._dual_or_start(kernel)
+            alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
+            dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
+            with self.lock.changing():
+                if alpha is not None:
+                    dual.start(examples, alpha, dataset.first_id)
+                self.take(kernel, dual, rows)
             return dataset
-
-    def _dataset(
-        self, X: Any, labels: Labels, weights: Any, epochs: int | None, grow: bool, alpha_init: Any
-    ) -> KernelDataset:
-        if grow:
-            check_new(self, labels.values)
-        else:
-            check_known(labels.values, self.index)
-        kernel, examples = self.prepared(X, grow)
-        n = len(labels.which)
-        check_lengths(len(examples), n)
-        checked = check_weights(weights, n, self.parameters.rule)
-        hashes = hash_examples(X)
-        if not grow:
-            return KernelDataset(self, examples, labels, checked, hashes)
-        dual = self._dual_or_start(kernel)
-        alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
-        dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
-        n_features = self.check_features(X)
-        with self.lock.changing():
-            if alpha is not None:
-                dual.start(examples, alpha, dataset.first_id)
-            self.kernel, self.dual, self.n_features = kernel, dual, n_features
-        return dataset
 
     def meet_class(self, label: Any) -> None:
         """Add a class that was not known in advance; its coefficients start at zero."""

@@ -60,6 +60,15 @@ class KernelValues:
         return np.ascontiguousarray(np.hstack([self(A, supports.take(slice(j, j + COLUMNS))) for j in parts]))
 
 
+def check_norms(norms: Floats, kernel: Kernel, what: str = "example") -> None:
+    """Raise where the K(x, x) of examples cannot be used."""
+    # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.
+    good = np.isfinite(norms) & ((norms >= 0) | kernel.one_way)
+    if not good.all():
+        i = int(np.argmin(good))
+        raise ValueError(f"K(x, x) of {what} {i} is {norms[i]:g}; a kernel gives finite numbers ≥ 0 there")
+
+
 def tiles(n: int, width: int) -> Iterator[slice]:
     """Parts of n rows of kernel values with so many others each, which take a few megabytes."""
     rows = max(1, ROWS * COLUMNS // max(1, width))
