@@ -23,8 +23,8 @@ from perceptive.estimators.data import check_label, check_rows, row_of, sorted_c
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress_bar, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.compact_vector import Vector
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.sparse_weights import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
 from perceptive.parameters import LinearParameters
 from perceptive.state import State

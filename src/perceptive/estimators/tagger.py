@@ -20,9 +20,9 @@ from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
+from perceptive.learners.calibration import calibrate, label_probabilities
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.learners.sequence_model import guess_preset
-from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
 from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters

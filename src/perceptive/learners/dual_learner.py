@@ -22,8 +22,7 @@ from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
 from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment
+from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment, forwarded
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 from perceptive.streams.file_format import BITS

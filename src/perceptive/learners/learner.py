@@ -12,18 +12,34 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from operator import attrgetter
 from typing import Any, Self, TypeVar
 
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
-from perceptive.learners.forwarding import forwarded
 from perceptive.state import Meta, State, pair_or_none
 
 Answer = TypeVar("Answer")
 Method = TypeVar("Method", bound=Callable[..., Any])
 NOTHING_LEARNED = "this learner has learned nothing yet; let it learn first"
+
+
+def forwarded(path: str, doc: str) -> Any:
+    """A property that reads and writes ``path``, the attribute of a part, such as "ranker.rounds".
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> class Car:
+    ...     engine = SimpleNamespace(power=60)
+    ...     power = forwarded("engine.power", "In kW.")
+    >>> Car().power
+    60
+    """
+    part, _, name = path.rpartition(".")
+    return property(attrgetter(path), lambda self, value: setattr(attrgetter(part)(self), name, value), doc=doc)
 
 
 def counter(name: str, doc: str) -> Any:

@@ -22,16 +22,22 @@ from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners import multiclass
-from perceptive.learners.class_learner import ClassLearner
-from perceptive.learners.compact_vector import Vector
+from perceptive.learners.class_learner import (
+    ClassLearner,
+    check_cost,
+    check_problems,
+    combine_ovo,
+    combine_ovr,
+    name_of_output,
+    perceptron_criterion,
+)
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.learner import at_one_moment
-from perceptive.learners.mixable import Mixable
+from perceptive.learners.mixable import Mixable, state_of_vector, vector_from_state
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
 from perceptive.learners.scoring import score_rows
-from perceptive.learners.vector_state import state_of_vector, vector_from_state
+from perceptive.learners.sparse_weights import Vector
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
@@ -116,13 +122,13 @@ class LinearLearner(ClassLearner, Mixable):
 
     def set_classes(self, labels: list[Any]) -> None:
         """Set the classes, in this order."""
-        multiclass.check_problems(self.parameters.multiclass, len(labels))
+        check_problems(self.parameters.multiclass, len(labels))
         super().set_classes(labels)
         reference = self.parameters.reference
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is not one of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
-            self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
+            self.cost = check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
         """Return the problems that these classes need."""
@@ -260,7 +266,7 @@ class LinearLearner(ClassLearner, Mixable):
             scores = score_rows(vectors[ALL], rows, hypothesis, self.threads)
             return scores[:, 0] if self.binary else scores
         parts = {pair: score_rows(vector, rows, hypothesis, self.threads)[:, 0] for pair, vector in vectors.items()}
-        reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
+        reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
     @at_one_moment
@@ -272,7 +278,7 @@ class LinearLearner(ClassLearner, Mixable):
         check_known(labels, index)
         truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
         scored = ((self.scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
-        return sum(multiclass.criterion(*part) for part in scored)
+        return sum(perceptron_criterion(*part) for part in scored)
 
     # ------------------------------------------------------------ the run so far
 
@@ -285,7 +291,7 @@ class LinearLearner(ClassLearner, Mixable):
         """Return each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
-                yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
     @at_one_moment
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.compact_vector import CompactVector
 from perceptive.learners.learner import NOTHING_LEARNED
 from perceptive.learners.packed_weights import whole_unit
+from perceptive.learners.sparse_weights import CompactVector
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.parameters import PRECISIONS
 

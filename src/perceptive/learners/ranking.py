@@ -21,9 +21,8 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.learner import NOTHING_LEARNED, at_one_moment
 from perceptive.learners.list_learner import ListLearner
-from perceptive.learners.mixable import Mixable
+from perceptive.learners.mixable import Mixable, state_of_vector, vector_from_state
 from perceptive.learners.scoring import score_rows, votes_in_lists
-from perceptive.learners.vector_state import state_of_vector, vector_from_state
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.witnesses import problem_of
 from perceptive.parameters import RankingParameters

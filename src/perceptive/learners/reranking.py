@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset
 from perceptive.data.sample_weights import check_weights, takes
-from perceptive.data.sentences import as_lists
+from perceptive.data.sentences import as_lists, different_labels
 from perceptive.errors import DataError, ExampleWarning, renumbered
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
@@ -35,9 +35,7 @@ from perceptive.learners.candidates import (
     few_sentences,
     graded_lists,
 )
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.label_numbers import different_labels
-from perceptive.learners.learner import Learner
+from perceptive.learners.learner import Learner, forwarded
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states, ranker_class
 from perceptive.learners.sequence import SequenceLearner

@@ -10,20 +10,17 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.sample_weights import check_weights
-from perceptive.data.sentences import SentenceDataset, paired
+from perceptive.data.sentences import Ask, SentenceDataset, SentenceReader, different_labels, numbered, paired
 from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features.schemes import STRICT
 from perceptive.features.templates import Templates
-from perceptive.learners.label_numbers import different_labels, numbered
+from perceptive.learners.calibration import lost_by_others, merged
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_model import opened_template
-from perceptive.learners.sequence_probabilities import lost_by_others, merged
+from perceptive.learners.sequence_model import Vectors, need_journal, opened_template
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
 from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
-from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.parameters import SequenceParameters
 from perceptive.state import State
 

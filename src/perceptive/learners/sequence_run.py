@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.labels import in_order_of_labels
-from perceptive.data.sentences import Features
+from perceptive.data.sentences import Features, SentenceReader
 from perceptive.data.token_values import Tokens
 from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
@@ -21,14 +21,13 @@ from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
 from perceptive.kernels.storage import name_of
 from perceptive.learners.facts import parameter_facts, rule_facts
-from perceptive.learners.forwarding import forwarded
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter
+from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter, forwarded
 from perceptive.learners.mixture import weighted
 from perceptive.learners.pruning import check_prunable
-from perceptive.learners.sentence_reader import SentenceReader
 from perceptive.learners.sequence_model import (
     NO_FEATURES,
+    Vectors,
     check_labels_fit,
     guess_preset,
     new_model,
@@ -37,7 +36,6 @@ from perceptive.learners.sequence_model import (
     warn_of_labels,
 )
 from perceptive.learners.sequence_state import state_of
-from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Arrays, State
 

@@ -14,10 +14,10 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL
 from perceptive.data.sample_weights import as_floats
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.compact_vector import CompactVector, inner
 from perceptive.learners.facts import rule_facts
 from perceptive.learners.learner import NOTHING_LEARNED
 from perceptive.learners.mixture import weighted
+from perceptive.learners.sparse_weights import CompactVector, inner
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.rules import RULES
 
