@@ -7,9 +7,9 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from perceptive.estimators.lists import RankerMixin
+from perceptive.estimators.kernel import KernelMixin
+from perceptive.estimators.ranker import RankerMixin
 from perceptive.estimators.signature import with_parameters
-from perceptive.estimators.supports import KernelMixin
 from perceptive.kernels import as_kernel
 from perceptive.kernels.storage import Functions
 from perceptive.learners.kernel_ranking import KernelRankingLearner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,26 +10,83 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
+from perceptive import roles
 from perceptive.certificates import Certificate, certify
 from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import FIRST
 from perceptive.data.sentences import as_lists, paired
+from perceptive.declarations import number, one_of, or_word, parameter, positive, whole
 from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
 from perceptive.estimators.data import hold_out, take
-from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
+from perceptive.features.presets import brought
 from perceptive.learners.calibration import calibrate, label_probabilities
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.learners.sequence_model import guess_preset
+from perceptive.learners.sequence_model import guess_preset, told_of_rule
 from perceptive.learners.sequence_state import is_preset, plain_template
-from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
+from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
 from perceptive.streams.columns import counts_tokens
 from perceptive.training.loop import History
+
+OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
+
+
+def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
+    """Replace each "auto" by the template's value, or leave the parameter out."""
+    given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
+    if note := told_of_rule(template, given):
+        warnings.warn(note, stacklevel=2)
+    return {**given, "template": template, **brought(template, given)}
+
+
+class PresetGroup(SequenceGroup, TrainingGroup):
+    """The parameters of the tagger estimator; "auto" is the value of the preset."""
+
+    rule: str = parameter(
+        "auto",
+        check=one_of("auto", *roles.rules("sequence", "linear")),
+        doc='How far to move on a sentence. "auto": what the preset brings, "pa1" for "chunking", "ner" and "pos"; '
+        'else "perceptron".',
+    )
+    C: Any = parameter(
+        "auto",
+        check=or_word("auto", positive),
+        doc='Aggressiveness of pa1, pa2 and mira. "auto": 0.03.',
+        kind='float or "auto"',
+    )
+    min_count: Any = parameter(
+        "auto",
+        check=or_word("auto", whole(1)),
+        doc='Features seen less often in `fit` are left out. "auto": 2 for the preset "chunking", else 1.',
+        kind='int or "auto"',
+    )
+    encoding: str | None = parameter(
+        "auto",
+        check=one_of("auto", None, "bioes", "none"),
+        doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
+        "find chunks and names; input, output and templates use the scheme of your labels. Predicted segments "
+        'of a type have one, two or more tokens only if training segments have. "auto": "bioes" for the '
+        'presets "chunking" and "ner", else None.',
+    )
+    epochs: Any = parameter(
+        "auto",
+        check=or_word("auto", whole(1)),
+        doc='Maximum number of epochs; an epoch without an update ends the training. "auto": 10 for the '
+        "perceptron, else 40.",
+        kind='int or "auto"',
+    )
+    tol: Any = parameter(
+        "auto",
+        check=or_word("auto", number("in [0, 1)", lambda value: 0 <= value < 1)),
+        doc="After ten or more epochs, stop if the later half made mistakes on at most this part of examples; 0: "
+        'never. "auto": 0 for the perceptron, else 0.005.',
+        kind='float or "auto"',
+    )
 
 
 class LabelSequences(list[list[Any]]):

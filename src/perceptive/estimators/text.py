@@ -1,4 +1,4 @@
-"""`HashedText`: text features as a scikit-learn transformer."""
+"""`HashedText`: text features as a scikit-learn transformer; and how its pipelines are saved."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from perceptive.declarations import Group, anything, one_of, parameter
 from perceptive.estimators.hashing import HashGroup, HashingTransformer
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.text import TextFeatures
 from perceptive.frames import is_frame, listed
+from perceptive.models.registry import TextPipeline
+from perceptive.state import State
 
 
 class TextGroup(Group):
@@ -78,3 +81,28 @@ class HashedText(TextGroup, HashGroup, HashingTransformer):
             X = X if isinstance(X, str | bytes) or is_frame(X) else list(listed(X))
             self.features_.learn_idf(X)
         return self._encode(X, fitting=True)
+
+
+# ---------------------------------------------------------------- pipelines of it and one of our estimators
+
+
+def state_of(pipeline: Pipeline) -> State:
+    """Return the state of a fitted pipeline; raise TypeError if it has different steps."""
+    (first, text), *others = pipeline.steps
+    if not isinstance(text, HashedText) or len(others) != 1 or not hasattr(others[0][1], "state"):
+        steps = " → ".join(type(step).__name__ for _, step in pipeline.steps)
+        raise TypeError(f"cannot save the pipeline {steps}; give HashedText → an estimator of perceptive")
+    if not hasattr(text, "features_"):
+        raise ValueError("this pipeline has not learned anything; fit it before it is saved")
+    [(last, model)] = others
+    return TextPipeline([first, last], text.features_, type(model).__name__, model.state()).joined()
+
+
+def from_parts(parts: TextPipeline, model: Any) -> Pipeline:
+    """Build the pipeline from these parts, with the estimator that the state belongs to."""
+    options = parts.features.options()
+    pairs = {name: tuple(value) for name, value in options.items() if isinstance(value, list)}
+    text = HashedText(**{**options, **pairs})
+    text.features_ = parts.features
+    first, last = parts.steps
+    return Pipeline([(first, text), (last, model)])

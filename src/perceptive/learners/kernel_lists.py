@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Margins, Order, Problem
-from perceptive.data.list_dataset import ListDataset
+from perceptive.data.lists import ListDataset
 from perceptive.errors import overflowed
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual

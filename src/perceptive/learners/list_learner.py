@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptive.data.list_dataset import ListDataset, graded_as, settled_pairs
-from perceptive.data.lists import Lists, check_grades, grades_of, lists_of, starts_of
+from perceptive.data.lists import (
+    ListDataset,
+    Lists,
+    check_grades,
+    graded_as,
+    grades_of,
+    lists_of,
+    settled_pairs,
+    starts_of,
+)
 from perceptive.learners.learner import Recorded
 
 

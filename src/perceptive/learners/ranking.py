@@ -14,8 +14,7 @@ from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL, Pair
-from perceptive.data.list_dataset import RankedRows
-from perceptive.data.lists import candidates, check_grades, starts_of
+from perceptive.data.lists import RankedRows, candidates, check_grades, starts_of
 from perceptive.data.meeting import meeting
 from perceptive.data.sample_weights import check_weights
 from perceptive.learners.facts import parameter_facts, space_facts
