@@ -1,7 +1,8 @@
-"""Rankers as scikit-learn estimators: `LinearRanker`, and what all share: lists, or rows with a query each."""
+"""`LinearRanker` and `KernelRanker`: the ranking learners as scikit-learn estimators."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -25,14 +26,19 @@ from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.estimators.data import check_rows, forget_columns, hold_out, take
+from perceptive.estimators.kernel import KernelMixin
 from perceptive.estimators.run import Learner, PruneMixin, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
 from perceptive.evaluation.metrics import top1
 from perceptive.frames import is_frame, joined
+from perceptive.kernels import as_kernel
 from perceptive.kernels.examples import check_real
+from perceptive.kernels.storage import Functions
+from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.parameter_groups import CertifyGroup, RankingGroup, TrainingGroup
-from perceptive.parameters import RankingParameters
+from perceptive.parameter_groups import CertifyGroup, DualRankingGroup, RankingGroup, TrainingGroup
+from perceptive.parameters import KernelRankingParameters, RankingParameters
+from perceptive.state import State
 from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import History
 
@@ -321,3 +327,63 @@ class LinearRanker(
         """The weights."""
         weights: NDArray[Any] = self._of_vector(lambda learner, hypothesis: learner.vector.vector(hypothesis))[0][:, 0]
         return weights
+
+
+@with_parameters
+class KernelRanker(
+    DualRankingGroup,
+    TrainingGroup,
+    CertifyGroup,
+    KernelMixin[KernelRankingLearner],
+    RankerMixin[KernelRankingLearner],
+    BaseEstimator,
+):
+    """Mistake-driven kernel ranker: picks the best of a list of vectors, strings, trees, or whatever a kernel compares.
+
+    The score of x is Σ α_ij (K(x_iℓ, x) − K(x_ij, x)) over the pairs that were learned from.
+
+    {parameters}
+
+    Attributes
+    ----------
+    support_ : array of int
+        The candidates that were learned from (numbered in the order seen), in the order of their first mistake.
+    alpha_ : array
+        Their signed coefficients in the last vector.
+    kernel_ : Kernel
+        The kernel that was used, with "scale" replaced by a number.
+    {run}
+
+    Examples
+    --------
+    Choose, among several parses, the one that attaches the phrase to the verb:
+
+    >>> from perceptive import KernelRanker
+    >>> from perceptive.kernels import SubsetTree
+    >>> def parses(verb, noun):
+    ...     high = f"(S (VP (V {verb}) (NP {noun}) (PP with it)))"
+    ...     return [f"(S (VP (V {verb}) (NP (NP {noun}) (PP with it))))", high]
+    >>> ranker = KernelRanker(kernel=SubsetTree(0.5)).fit([parses("eat", "soup"), parses("see", "stars")], [1, 1])
+    >>> ranker.predict([parses("cut", "bread")]).tolist()
+    [1]
+    """
+
+    _learner = KernelRankingLearner
+    _parameters = KernelRankingParameters
+
+    @property
+    def _any_kind(self) -> bool:
+        kernel = as_kernel(self.kernel)
+        return not (kernel.vectors or kernel.pairwise)
+
+    @property
+    def _one_set(self) -> bool:
+        return as_kernel(self.kernel).pairwise
+
+    @classmethod
+    def from_state(cls, state: State, functions: Functions | None = None) -> Self:
+        """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
+        model = super().from_state(state, functions)
+        learner = model.learner_
+        learner.parameters = replace(learner.parameters, kernel=model.kernel)  # as it was asked for
+        return model

@@ -17,8 +17,7 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.history import HistoryMixin
-from perceptive.estimators.kernel_ranker import KernelRanker
-from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.ranker import KernelRanker, LinearRanker
 from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import LabelSequences, SequenceTagger
 from perceptive.kernels import as_kernel

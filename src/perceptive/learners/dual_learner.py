@@ -21,8 +21,7 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
-from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
-from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment, forwarded
+from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 from perceptive.streams.file_format import BITS
@@ -46,8 +45,6 @@ class DualLearner(Recorded):
         self.dual: Dual | None = None
         self.space = FeatureSpace()  # how files become rows, where it learned from files
         self.seen = 0  # examples so far, which numbers them
-
-    n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
     # ------------------------------------------------------------ examples
 
@@ -170,9 +167,9 @@ class DualLearner(Recorded):
 
     def facts(self) -> dict[str, Any]:
         """Describe it, as plain values by name."""
-        p, answers = self.parameters, {name: getattr(self, name) for name in self.told}
-        supports = {"features": self.n_features, "supports": 0 if self.dual is None else len(self.dual)}
-        return {"kernel": repr(self.kernel), **parameter_facts(p), **answers, **supports, **space_facts(self.space, p)}
+        answers = {name: getattr(self, name) for name in self.told}
+        supports = 0 if self.dual is None else len(self.dual)
+        return {"kernel": repr(self.kernel), **self._facts(**answers, features=self.n_features, supports=supports)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """None: features have no weights."""
@@ -202,7 +199,7 @@ class DualLearner(Recorded):
         for c, journal in enumerate(dual.journals):
             mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
             problem = Problem(
-                **rule_facts(p),
+                **p.rule_facts(),
                 rounds=dual.rounds,
                 mistakes=int(dual.mistakes[c]),
                 updates=int(dual.made[c]),

@@ -17,7 +17,7 @@ from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_lists import KernelLists, list_votes
 from perceptive.learners.kernel_values import check_norms
 from perceptive.learners.learner import at_one_moment
-from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.ranking import ListLearner
 from perceptive.parameters import KernelRankingParameters
 from perceptive.state import State
 

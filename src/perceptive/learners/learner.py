@@ -13,13 +13,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from operator import attrgetter
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.state import Meta, State, pair_or_none
+
+if TYPE_CHECKING:
+    from perceptive.data.feature_space import FeatureSpace
 
 Answer = TypeVar("Answer")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -259,6 +262,7 @@ class Learner(ABC):
 class Recorded(Learner):
     """A learner that keeps what its datasets note."""
 
+    space: FeatureSpace  # how examples become rows
     tally: _core.Tally  # fingerprint of the examples, how many were played, their id features: one step changes all
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -282,6 +286,19 @@ class Recorded(Learner):
     fingerprint: int = forwarded("tally.fingerprint", "The sum of the hashes of the examples that datasets recorded.")
     played: int = forwarded("tally.played", "Examples recorded by datasets.")
     ids: int = forwarded("tally.ids", "Id features that the Δ-trick has handed out.")
+    n_features: int | None = forwarded("space.n_features", "Columns so far, if examples become rows.")
+
+    def _facts(self, **own: Any) -> dict[str, Any]:
+        """The facts that all such learners have, and those of its own kind."""
+        format, names = self.space.format, self.space.names
+        return {
+            **self.parameters.facts(),
+            **own,
+            "format": None if format is None else format.name,
+            "bits": getattr(self.parameters, "bits", None) if format is None else format.bits,
+            "names": None if names is None else sum(len(names.names(bucket)) for bucket in names.buckets(1)),
+            "collisions": None if names is None else len(names.buckets(2)),
+        }
 
 
 class MixableLearner(Learner):

@@ -31,20 +31,23 @@ from perceptive.learners.class_learner import (
     name_of_output,
     perceptron_criterion,
 )
-from perceptive.learners.facts import parameter_facts, space_facts
 from perceptive.learners.learner import at_one_moment
-from perceptive.learners.mixable import Mixable, state_of_vector, vector_from_state
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
-from perceptive.learners.scoring import score_rows
 from perceptive.learners.sparse_weights import Vector
+from perceptive.learners.vector_learner import (
+    VectorLearner,
+    problems_of,
+    score_rows,
+    state_of_vector,
+    vector_from_state,
+)
 from perceptive.learners.weight_vector import WeightVector
-from perceptive.learners.witnesses import problems_of
 from perceptive.parameters import LinearParameters
 from perceptive.state import State, check_labels, numbered, plain_values
 
 
-class LinearLearner(ClassLearner, Mixable):
+class LinearLearner(ClassLearner, VectorLearner):
     """An online learner: it predicts, sees the truth, and learns from its mistakes.
 
     Two classes known in advance are one binary problem. Otherwise, classes may appear at any time: the learner then
@@ -284,8 +287,7 @@ class LinearLearner(ClassLearner, Mixable):
 
     def facts(self) -> dict[str, Any]:
         """Describe it, as plain values by name."""
-        p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
-        return {**parameter_facts(p), **own, **space_facts(self.space, p)}
+        return self._facts(classes=self.classes, features=self.n_features)
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """Return each score: its name, and where its weights are."""

@@ -20,7 +20,6 @@ from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
 from perceptive.kernels.storage import name_of
-from perceptive.learners.facts import parameter_facts, rule_facts
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter, forwarded
 from perceptive.learners.mixture import weighted
@@ -195,7 +194,7 @@ class SequenceRun(MixableLearner):
             known = p.rule == "perceptron" and not p.hamming and not p.beam
             mixed = {**weighted(core.run), "certified": known, "batch": p.batch}
             mixed.pop("weighted_mistakes", None)  # the theorem is about updates
-            return [Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)]
+            return [Problem(**run, **p.rule_facts(), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model, name)
@@ -214,7 +213,7 @@ class SequenceRun(MixableLearner):
         """Describe it, as plain values by name."""
         scheme = {"scheme": self.labelling.given or self.labelling.scheme, "label_column": self.label_column}
         features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
-        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
+        return {**self.parameters.facts(), "classes": self.classes, **scheme, "features": features}
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
         """Keep only the vector that predicts, and only its weights above a threshold in absolute value.

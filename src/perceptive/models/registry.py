@@ -121,7 +121,7 @@ def _estimator_of(kind: str, state: State, functions: Functions | None) -> Any:
     if kind == PIPELINE:
         parts = TextPipeline.split(_checked(kind, state))
         model = _estimator_of(parts.kind, parts.state, functions)
-        return import_module("perceptive.estimators.text").from_parts(parts, model)
+        return import_module("perceptive.estimators.hashing").from_parts(parts, model)
     model = from_state(kind, state, functions)
     return model if kind in ESTIMATORS else class_of(OF_LEARNERS[kind]).from_learner(model)
 
@@ -148,7 +148,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     kind = type(model).__name__
     if kind == PIPELINE and hasattr(model, "steps"):
-        return model_file.write(path, kind, *import_module("perceptive.estimators.text").state_of(model))
+        return model_file.write(path, kind, *import_module("perceptive.estimators.hashing").state_of(model))
     if not hasattr(model, "state") or (kind not in (*LEARNERS, *ESTIMATORS) and kind != "JointClassifier"):
         raise TypeError(f"cannot save a {kind}; give an estimator or a learner of perceptive")
     model_file.write(path, kind, *model.state())
