@@ -16,7 +16,7 @@ from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import FIRST
 from perceptive.data.sentences import as_lists, paired
-from perceptive.declarations import number, one_of, or_word, parameter, positive, whole
+from perceptive.declarations import declared, one_of, or_word, parameter
 from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
 from perceptive.estimators.data import hold_out, take
@@ -33,6 +33,7 @@ from perceptive.state import State, plain_values
 from perceptive.streams.columns import counts_tokens
 from perceptive.training.loop import History
 
+GROUP = declared(SequenceGroup) | declared(TrainingGroup)
 OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
 
 
@@ -44,6 +45,13 @@ def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
     return {**given, "template": template, **brought(template, given)}
 
 
+def _or_auto(name: str, auto: str) -> Any:
+    """Declare a parameter again that may also be "auto"."""
+    said = GROUP[name].said
+    check, kind = or_word("auto", said["check"]), f'{said["type"]} or "auto"'
+    return parameter("auto", check=check, doc=f'{said.get("doc") or said["help"]}. "auto": {auto}.', kind=kind)
+
+
 class PresetGroup(SequenceGroup, TrainingGroup):
     """The parameters of the tagger estimator; "auto" is the value of the preset."""
 
@@ -53,40 +61,15 @@ class PresetGroup(SequenceGroup, TrainingGroup):
         doc='How far to move on a sentence. "auto": what the preset brings, "pa1" for "chunking", "ner" and "pos"; '
         'else "perceptron".',
     )
-    C: Any = parameter(
-        "auto",
-        check=or_word("auto", positive),
-        doc='Aggressiveness of pa1, pa2 and mira. "auto": 0.03.',
-        kind='float or "auto"',
-    )
-    min_count: Any = parameter(
-        "auto",
-        check=or_word("auto", whole(1)),
-        doc='Features seen less often in `fit` are left out. "auto": 2 for the preset "chunking", else 1.',
-        kind='int or "auto"',
-    )
+    C: Any = _or_auto("C", "0.03")
+    min_count: Any = _or_auto("min_count", '2 for the preset "chunking", else 1')
     encoding: str | None = parameter(
         "auto",
         check=one_of("auto", None, "bioes", "none"),
-        doc='"bioes": internally, segment ends and one-token segments have their own labels, which helps to '
-        "find chunks and names; input, output and templates use the scheme of your labels. Predicted segments "
-        'of a type have one, two or more tokens only if training segments have. "auto": "bioes" for the '
-        'presets "chunking" and "ner", else None.',
+        doc=f'{GROUP["encoding"].said["doc"]} "auto": "bioes" for the presets "chunking" and "ner", else None.',
     )
-    epochs: Any = parameter(
-        "auto",
-        check=or_word("auto", whole(1)),
-        doc='Maximum number of epochs; an epoch without an update ends the training. "auto": 10 for the '
-        "perceptron, else 40.",
-        kind='int or "auto"',
-    )
-    tol: Any = parameter(
-        "auto",
-        check=or_word("auto", number("in [0, 1)", lambda value: 0 <= value < 1)),
-        doc="After ten or more epochs, stop if the later half made mistakes on at most this part of examples; 0: "
-        'never. "auto": 0 for the perceptron, else 0.005.',
-        kind='float or "auto"',
-    )
+    epochs: Any = _or_auto("epochs", "10 for the perceptron, else 40")
+    tol: Any = _or_auto("tol", "0 for the perceptron, else 0.005")
 
 
 class LabelSequences(list[list[Any]]):

@@ -1,4 +1,4 @@
-"""The learner L of the notes for ranking, ``learn(xs, best)`` and ``find_best(xs)``, and what all such learners share."""
+"""The learner L of the notes for ranking: ``learn(xs, best)`` and ``find_best(xs)``; and what rankers share."""
 
 from __future__ import annotations
 
@@ -202,21 +202,17 @@ class RankingLearner(ListLearner, VectorLearner):
         """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
         with self.lock.learning(), self.settling(y, sizes, grow):
-            return self._dataset(X, y, weights, sizes, grow)
-
-    def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, grow: bool) -> RankedRows:
-        if not grow:
-            with self.lock.learning(), self.lock.exclusive():
-                rows = self.space.whole_rows(X)
-            return self._checked(rows, y, sizes, weights)
-        with self.lock.learning():
+            if not grow:
+                with self.lock.exclusive():
+                    rows = self.space.whole_rows(X)
+                return self._checked(rows, y, sizes, weights)
             alone, first = self.space.vocabulary is not None, not self.vectors
             with self.lock.exclusive() if alone else nullcontext(), meeting(self.space, X, first) as (rows, keep):
                 dataset = self._checked(rows, y, sizes, weights)
                 with self.lock.changing():
                     self._open_vector(max(self.space.n_features or 0, rows.d)).begin(rows)
                     keep()
-        return dataset
+            return dataset
 
     def _open_vector(self, n_features: int) -> WeightVector:
         """The weights, with room for so many features."""

@@ -96,19 +96,15 @@ class SequenceLearner(SequenceRun):
             with self.lock.shared():
                 parts = self._able(), self._readable, self.labelling
                 return self._encoded(parts, X, self.labelling.look_up(y, self.index), self.index, weights)
-        with self.lock.learning():
+        with self.lock.learning():  # all is made first, and then kept
             whole = epochs is not None and (resumed or self.rounds == 0)
-            return self._met(X, y, weights, whole, classes)
-
-    def _met(self, X: list[Any], y: list[Any], weights: Any, whole: bool, classes: Iterable[Any]) -> SentenceDataset:
-        """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
-        parts, within, every = self._settled(X, y, whole, classes)
-        if whole and parts[1].unlearned:
-            parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
-        index = {label: i for i, label in enumerate(every)}
-        dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
-        self._keep(parts, every, X, whole)
-        return dataset
+            parts, within, every = self._settled(X, y, whole, classes)
+            if whole and parts[1].unlearned:
+                parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
+            index = {label: i for i, label in enumerate(every)}
+            dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
+            self._keep(parts, every, X, whole)
+            return dataset
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         """Return sentences and labels as lists; raise if they do not fit each other or the required scheme."""
@@ -168,23 +164,18 @@ class SequenceLearner(SequenceRun):
     ) -> list[Labels]:
         """Return the labels of many sentences; predictions have every label in ``forced`` that is not None."""
         with self.lock.shared():
-            return self._predicted(X, hypothesis, forced)
-
-    def _predicted(
-        self, X: Sequence[Any], hypothesis: str | None, forced: Sequence[Sequence[Any]] | None
-    ) -> list[Labels]:
-        core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
-        hypothesis = hypothesis or self.parameters.hypothesis
-        if hypothesis == "voted":
-            need_journal(self.parameters, "voted")
-            if forced is not None:
-                raise ValueError("a vote cannot be forced; choose another hypothesis")
-        if hypothesis == "voted" and core.rounds:
-            found = self._ask(lambda X, _: core.vote(X, names), X)
-        else:  # before the first sentence there is v₀ alone to vote
-            vector = None if hypothesis == "voted" else self.vector(hypothesis)
-            found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
-        return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
+            core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
+            hypothesis = hypothesis or self.parameters.hypothesis
+            if hypothesis == "voted":
+                need_journal(self.parameters, "voted")
+                if forced is not None:
+                    raise ValueError("a vote cannot be forced; choose another hypothesis")
+            if hypothesis == "voted" and core.rounds:
+                found = self._ask(lambda X, _: core.vote(X, names), X)
+            else:  # before the first sentence there is v₀ alone to vote
+                vector = None if hypothesis == "voted" else self.vector(hypothesis)
+                found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
+            return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
