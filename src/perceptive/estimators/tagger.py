@@ -24,9 +24,8 @@ from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a
 from perceptive.estimators.signature import checked, with_parameters
 from perceptive.features.presets import brought
 from perceptive.learners.calibration import calibrate, label_probabilities
-from perceptive.learners.sequence import SequenceLearner
+from perceptive.learners.sequence import SequenceLearner, is_preset, plain_template
 from perceptive.learners.sequence_model import guess_preset, told_of_rule
-from perceptive.learners.sequence_state import is_preset, plain_template
 from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values

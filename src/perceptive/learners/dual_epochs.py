@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError, literal, overflowed
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Counts, Floats, Updates
-from perceptive.learners.kernel_values import check_norms
+from perceptive.learners.kernel_values import Counts, Floats, Updates, check_norms
 from perceptive.state import Arrays, State, array_of
 
 Order = NDArray[np.int64]

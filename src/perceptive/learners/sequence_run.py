@@ -19,7 +19,6 @@ from perceptive.features.clusters import Contexts
 from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
-from perceptive.kernels.storage import name_of
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter, forwarded
 from perceptive.learners.mixture import weighted
@@ -34,9 +33,8 @@ from perceptive.learners.sequence_model import (
     tell_labels,
     warn_of_labels,
 )
-from perceptive.learners.sequence_state import state_of
 from perceptive.parameters import SequenceParameters
-from perceptive.state import Arrays, State
+from perceptive.state import Arrays
 
 Parts = tuple[_core.SequenceModel, Templates, Labelling]
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
@@ -326,12 +324,6 @@ class SequenceRun(MixableLearner):
         """Add the strings that another learner knows; new ones come last."""
         with self.lock.learning(), self.lock.changing():
             self.core.meet_strings(strings)
-
-    def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """Return the state of a replica; see `MixableLearner`. Rows of weights keep their numbers."""
-        replica: Any = self.replica()
-        functions = {} if self.features is None else {name_of(self.features): self.features}
-        return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
 
 
 def _weight_name(

@@ -21,7 +21,7 @@ from perceptive.state import Arrays, State, array_of
 
 if TYPE_CHECKING:
     from perceptive.learners.dual import Dual
-    from perceptive.learners.dual_journal import Floats
+    from perceptive.learners.kernel_values import Floats
 
 Learn = Callable[[], None]
 RIDGE = 1e-8  # of the largest K(x, x): keeps the supports' Gram matrix invertible
