@@ -134,7 +134,7 @@ class VectorLearner(Recorded, MixableLearner):
         with self.lock.learning(), self.lock.changing():
             for key, vector in self.vectors.items():
                 vector.divide(defer, partial(sums, key))
-        return any(vector.put_off is not None for vector in self.vectors.values())
+        return any(vector.deferred is not None for vector in self.vectors.values())
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, VectorMixture]:
         return {key: VectorMixture(vector, replica.vectors[key], by_updates) for key, vector in self.vectors.items()}

@@ -331,7 +331,7 @@ class WeightVector(DeferredAverage):
         """Add what replicas have learned."""
         self.forget_vectors()
         mixture.apply(self, threads)
-        self.take_put_off()
+        self.take_deferred()
         self._check_precision()
 
     # ------------------------------------------------------------ state
