@@ -12,9 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.data.raw import frame_dicts, frame_table, has_words, names_of
+from perceptive.data.raw import Table, frame_dicts, frame_table, has_words, names_of
 from perceptive.data.rows import is_dicts
-from perceptive.data.table import Table
 from perceptive.declarations import Group, anything, one_of, parameter
 from perceptive.estimators.data import check_names, forget_columns, in_order, validated
 from perceptive.estimators.signature import with_parameters

@@ -123,6 +123,12 @@ class ClassLearner(Recorded):
         """Whether this is one problem of +1 against −1."""
         return self.announced and len(self.classes) == 2
 
+    def facts(self, **own: Any) -> dict[str, Any]:
+        return super().facts(classes=self.classes, **own)
+
+    def sort_classes(self) -> None:
+        """Sort classes that appeared one by one by their labels, unless they always are."""
+
     @abstractmethod
     def meet_class(self, label: Any) -> None:
         """Add a class that was not known in advance; it starts at zero."""

@@ -36,8 +36,6 @@ class DualLearner(Recorded):
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
 
-    told: tuple[str, ...] = ()  # attributes that are facts of some such learners
-
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
         self.asked_kernel = as_kernel(parameters.kernel)  # as it was given
@@ -165,11 +163,9 @@ class DualLearner(Recorded):
         count = getattr(self.dual, name)
         return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
 
-    def facts(self) -> dict[str, Any]:
-        """Describe it, as plain values by name."""
-        answers = {name: getattr(self, name) for name in self.told}
+    def facts(self, **own: Any) -> dict[str, Any]:
         supports = 0 if self.dual is None else len(self.dual)
-        return {"kernel": repr(self.kernel), **self._facts(**answers, features=self.n_features, supports=supports)}
+        return {"kernel": repr(self.kernel), **super().facts(**own, features=self.n_features, supports=supports)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """None: features have no weights."""

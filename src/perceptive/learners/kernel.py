@@ -57,8 +57,6 @@ class KernelLearner(DualLearner, ClassLearner):
 
     learned_names = (*DualLearner.learned_names, "classes", "index", "announced", "temperature")
 
-    told = ("classes",)
-
     def __init__(self, classes: Sequence[Any] | None = None, *, fixed: bool = True, **parameters: Any) -> None:
         super().__init__(KernelParameters.of_learner(parameters))
         self.takes_objects = False  # whether the files that it learned from were JSON lines
@@ -140,9 +138,6 @@ class KernelLearner(DualLearner, ClassLearner):
             self.set_classes(in_order_of_labels([*self.classes, label]))
             if not first and self.dual is not None:
                 meet_output(self.dual, self.index[label])
-
-    def sort_classes(self) -> None:
-        """Sort classes that appeared one by one; here they are always sorted."""
 
     # ------------------------------------------------------------ predicting
 

@@ -288,8 +288,8 @@ class Recorded(Learner):
     ids: int = forwarded("tally.ids", "Id features that the Δ-trick has handed out.")
     n_features: int | None = forwarded("space.n_features", "Columns so far, if examples become rows.")
 
-    def _facts(self, **own: Any) -> dict[str, Any]:
-        """The facts that all such learners have, and those of its own kind."""
+    def facts(self, **own: Any) -> dict[str, Any]:
+        """Describe it for people to read, as plain values by name; ``own`` are facts of its kind alone."""
         format, names = self.space.format, self.space.names
         return {
             **self.parameters.facts(),

@@ -285,10 +285,6 @@ class LinearLearner(ClassLearner, VectorLearner):
 
     # ------------------------------------------------------------ the run so far
 
-    def facts(self) -> dict[str, Any]:
-        """Describe it, as plain values by name."""
-        return self._facts(classes=self.classes, features=self.n_features)
-
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """Return each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():

@@ -253,10 +253,6 @@ class RankingLearner(ListLearner, VectorLearner):
 
     # ------------------------------------------------------------ the run so far
 
-    def facts(self) -> dict[str, Any]:
-        """Describe it, as plain values by name."""
-        return self._facts(features=self.n_features)
-
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """Return its only score, and where the weights are."""
         yield "score", self.vector, 0

@@ -122,15 +122,7 @@ class RerankingLearner(Learner):
 
     # ------------------------------------------------------------ learning
 
-    def dataset(
-        self,
-        X: Sequence[Any],
-        y: Sequence[Sequence[Any]],
-        weights: Any = None,
-        *,
-        epochs: int | None = None,
-        grow: bool = True,
-    ) -> Dataset:
+    def dataset(self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True) -> Dataset:
         """Make the ranker's dataset from the proposals for sentences: see `Learner.dataset`.
 
         With ``epochs``, the sentences are a training set, and their candidates come from cross-fitting; else from the

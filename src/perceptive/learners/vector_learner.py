@@ -60,6 +60,9 @@ class VectorLearner(Recorded, MixableLearner):
         """Whether every average is up to date."""
         return all(vector.settled for vector in self.vectors.values())
 
+    def facts(self, **own: Any) -> dict[str, Any]:
+        return super().facts(**own, features=self.n_features)
+
     def _count(self, name: str) -> Any:
         return sum([getattr(vector.run, name) for vector in self.vectors.values()])
 
