@@ -24,7 +24,7 @@ from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
-from perceptive.learners.sparse_weights import Vector
+from perceptive.learners.weights import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
 from perceptive.parameters import LinearParameters
 from perceptive.state import State

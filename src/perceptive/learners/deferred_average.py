@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.dense_weights import DenseWeights
-from perceptive.learners.sparse_weights import SparseWeights
+from perceptive.learners.weights import DenseWeights, SparseWeights
 from perceptive.parameters import LinearParameters, RankingParameters
 
 MOST_PENDING = 2**23  # numbers that may wait for `settle`: 64 MB

@@ -34,7 +34,6 @@ from perceptive.learners.class_learner import (
 from perceptive.learners.learner import at_one_moment
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
-from perceptive.learners.sparse_weights import Vector
 from perceptive.learners.vector_learner import (
     VectorLearner,
     problems_of,
@@ -43,6 +42,7 @@ from perceptive.learners.vector_learner import (
     vector_from_state,
 )
 from perceptive.learners.weight_vector import WeightVector
+from perceptive.learners.weights import Vector
 from perceptive.parameters import LinearParameters
 from perceptive.state import State, check_labels, numbered, plain_values
 

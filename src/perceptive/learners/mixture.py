@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.dense_weights import DenseWeights
-from perceptive.learners.sparse_weights import Cells, SparseWeights
+from perceptive.learners.weights import Cells, DenseWeights, SparseWeights
 from perceptive.state import Arrays
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.learner import NOTHING_LEARNED
 from perceptive.learners.packed_weights import whole_unit
-from perceptive.learners.sparse_weights import CompactVector
 from perceptive.learners.weight_vector import WeightVector
+from perceptive.learners.weights import CompactVector
 from perceptive.parameters import PRECISIONS
 
 

@@ -23,8 +23,8 @@ from perceptive.errors import Parameter, ParameterError, overflowed
 from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, Recorded
 from perceptive.learners.mixture import MIXED, VectorMixture, replica_of, weighted
 from perceptive.learners.pruning import check_prunable, prune_vectors
-from perceptive.learners.sparse_weights import CompactVector, inner
 from perceptive.learners.weight_vector import WeightVector, stride_of
+from perceptive.learners.weights import CompactVector, inner
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import State, array_of

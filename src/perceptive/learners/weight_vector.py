@@ -12,9 +12,17 @@ from perceptive import _core
 from perceptive.errors import Parameter, ParameterError, overflowed
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
 from perceptive.learners.deferred_average import DeferredAverage
-from perceptive.learners.dense_weights import DenseWeights
 from perceptive.learners.mixture import MIXED, VectorMixture
-from perceptive.learners.sparse_weights import MANY, CompactVector, SparseWeights, Vector, inner, is_finite, of_run
+from perceptive.learners.weights import (
+    MANY,
+    CompactVector,
+    DenseWeights,
+    SparseWeights,
+    Vector,
+    inner,
+    is_finite,
+    of_run,
+)
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import Arrays
