@@ -60,7 +60,11 @@ def at_one_moment(method: Method) -> Method:
 
     @wraps(method)
     def ask(self: Learner, *arguments: Any, **options: Any) -> Any:
-        return self.asked(lambda: method(self, *arguments, **options))
+        with self.lock.shared():
+            if self.settled:
+                return method(self, *arguments, **options)
+        with self.lock.exclusive():
+            return method(self, *arguments, **options)
 
     return ask  # type: ignore[return-value]
 
@@ -172,13 +176,10 @@ class Learner(ABC):
         """Whether prediction changes nothing: no average must be brought up to date."""
         return True
 
+    @at_one_moment
     def asked(self, answer: Callable[[], Answer]) -> Answer:
         """Ask the learner while no other thread changes it."""
-        with self.lock.shared():
-            if self.settled:
-                return answer()
-        with self.lock.exclusive():
-            return answer()
+        return answer()
 
     # ------------------------------------------------------------ the run so far
 

@@ -251,16 +251,19 @@ class LinearLearner(ClassLearner, VectorLearner):
     def decisions_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the same for rows that its space has made; scores are computed in parts."""
         parts = in_parts(rows.n, len(self.classes))
-        return np.concatenate([self.decide(self.scores_of(rows[some], hypothesis)) for some in parts])
+        return np.concatenate([self.decide(self._scores_of(rows[some], hypothesis)) for some in parts])
 
     @at_one_moment
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of many examples: one per row for two classes, else one per row and class."""
-        return self.scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
+        return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
     @at_one_moment
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of rows that its space has made."""
+        return self._scores_of(rows, hypothesis)
+
+    def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         if not self.classes:
             raise ValueError(NO_CLASSES)
         hypothesis = hypothesis or self.parameters.hypothesis
@@ -280,7 +283,7 @@ class LinearLearner(ClassLearner, VectorLearner):
         check_lengths(rows.n, len(which))
         check_known(labels, index)
         truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-        scored = ((self.scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
+        scored = ((self._scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
         return sum(perceptron_criterion(*part) for part in scored)
 
     # ------------------------------------------------------------ the run so far
