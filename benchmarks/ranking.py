@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 import data
 from machine import machine
 from perceptive import LinearRanker, Reranker, SequenceTagger
-from perceptive.data.list_dataset import RankedRows
+from perceptive.data.lists import RankedRows
 from perceptive.datasets import zipf_text
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.evaluation.metrics import ndcg, top1

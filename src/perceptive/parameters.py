@@ -22,6 +22,7 @@ from perceptive.parameter_groups import (
 )
 from perceptive.rules import RULES
 
+DISTINCTIVE = ("rule", "hypothesis", "pairs", "budget")  # that tell learners apart
 PRECISIONS = ("float16", "int8")  # what weights may be rounded to
 
 
@@ -59,6 +60,15 @@ class _OfLearner:
         ('last', 'averaged')
         """
         return cls(**{**cls.of_notes, **given})
+
+    def facts(self) -> dict[str, Any]:
+        """Those that tell learners apart; for rankers also the cost."""
+        names = (*DISTINCTIVE, "cost") if hasattr(self, "pairs") else DISTINCTIVE
+        return {name: getattr(self, name) for name in names if name in vars(self)}
+
+    def rule_facts(self) -> dict[str, Any]:
+        """Those of the rule, which theorems need."""
+        return {name: getattr(self, name) for name in ("rule", "learning_rate", "margin", "C")}
 
 
 class _Journal(_OfLearner):

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import perceptive, start, write_lists, write_rows, write_sentences
 from perceptive import load_learner
-from perceptive.data import labelled_rows, list_dataset, sentences
+from perceptive.data import labelled_rows, lists, sentences
 from perceptive.parameters import TrainingParameters
 from perceptive.training.checkpoint import Checkpoint
 from perceptive.training.loop import Run
@@ -27,7 +27,7 @@ def files(tmp_path, monkeypatch):
     rows = [{"text": "abab" * (1 + i % 3), "label": "x"} for i in range(15)]
     rows += [{"text": "acbc" * (1 + i % 4) + "ab" * (i % 2), "label": "y"} for i in range(15)]
     (tmp_path / "objects.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for module, size in ((labelled_rows, 1000), (list_dataset, 300), (sentences, 60)):
+    for module, size in ((labelled_rows, 1000), (lists, 300), (sentences, 60)):
         monkeypatch.setattr(module, "CHUNK", size)
     return tmp_path
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 from perceptive import SequenceTagger, certify
-from perceptive.estimators.preset_group import OPEN
+from perceptive.estimators.tagger import OPEN
 from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
 from perceptive.parameters import SequenceParameters, TrainingParameters

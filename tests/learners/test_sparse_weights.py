@@ -16,8 +16,7 @@ from perceptive.certificates import certify
 from perceptive.explanation import explain
 from perceptive.inspection import heaviest
 from perceptive.learners import LinearLearner
-from perceptive.learners.dense_weights import DenseWeights
-from perceptive.learners.sparse_weights import MANY, Cells, SparseWeights
+from perceptive.learners.weights import MANY, Cells, DenseWeights, SparseWeights
 from perceptive.models.registry import from_state
 from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import History, InMemory, Run, train

@@ -27,7 +27,7 @@ quick = examples(30)
 SEEDS, SHARDS, HOW = st.integers(0, 10**6), st.integers(2, 5), st.sampled_from(["uniform", "mistakes"])
 RULES = st.sampled_from(["perceptron", "pa", "pa1", "pa2"])
 EPOCHS, D, N = 3, 4, 17
-WIDTHS = st.sampled_from([D, 20])  # with more weights than examples, shards put off their averages to the end
+WIDTHS = st.sampled_from([D, 20])  # with more weights than examples, shards defer their averages to the end
 
 
 def rounds(examples, shards, i, epoch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from perceptive import reference
-from perceptive.data.list_dataset import gains
+from perceptive.data.lists import gains
 from perceptive.learners import LinearLearner, RankingLearner
 from perceptive.reference.ranking import gains as twin_gains
 

@@ -64,13 +64,13 @@ def finished(arguments, folder, **options):
 
 def _run(arguments, folder, said, limit):
     from perceptive.cli import main
-    from perceptive.data import labelled_rows, list_dataset, sentences
+    from perceptive.data import labelled_rows, lists, sentences
     from perceptive.streams import blocks
 
     code = 1
     try:
         blocks.BLOCK = 4000  # many blocks and chunks of little data
-        labelled_rows.CHUNK, list_dataset.CHUNK, sentences.CHUNK = 1000, 300, 60
+        labelled_rows.CHUNK, lists.CHUNK, sentences.CHUNK = 1000, 300, 60
         os.chdir(folder)
         for descriptor, path in ((2, said), (1, os.devnull), (0, os.devnull)):
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666), descriptor)

@@ -265,7 +265,7 @@ def test_arrays_frames_and_bags(client):
         array = LinearClassifier(shards=3, epochs=3, **how).fit(da.from_array(X, (60, 2)), da.from_array(y, 60))
         assert given.coef_.tobytes() == array.coef_.tobytes()
         assert (array.predict(X) == given.predict(X)).all()
-    wide = rng.normal(size=(40, 90))  # shards put off their averages to the end
+    wide = rng.normal(size=(40, 90))  # shards defer their averages to the end
     label = np.arange(40) % 3
     for how in ({}, {"multiclass": "ovr", "rule": "pa1"}):
         given = LinearClassifier(shards=3, epochs=3, **how).fit(wide, label)

@@ -36,7 +36,7 @@ void begin_sparse(LinearModel* self, SparseWeights<W>& weights, Any z_bias, Any 
 template <class W, class Sum>
 i64 add_pending_of(const LinearModel& model, const CheckedRows& data, const Weights<W>& w, Sum&& sum, i64 first,
                    i64 step) {
-    require(w.pending != nullptr, "nothing was put off");
+    require(w.pending != nullptr, "nothing was deferred");
     require(data.d <= model.n_features, "the rows have more features than the weights");
     require(first >= 0 && step > 0, "rows are counted from 0 on");
     i64 touched = 0;
@@ -187,10 +187,10 @@ void bind_learning(nb::module_& m) {
             },
             "Nothing is pending any more: others have added it up.")
         .def(
-            "put_off",
+            "add_deferred",
             [](LinearModel& self, const Vector<double>& shares) {
                 double* pending = data_of<double>(self.pending, length(shares), "pending");
-                require(pending != nullptr, "there is no room for what is put off");
+                require(pending != nullptr, "there is no room for what is deferred");
                 for (std::size_t i = 0; i < shares.size(); ++i) pending[i] += shares.data()[i];
                 std::fill_n(shares.data(), shares.size(), 0.0);
             },

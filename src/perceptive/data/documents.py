@@ -37,10 +37,16 @@ class Slips:
     spans: int = 0
     places: list[str] = field(default_factory=list)
 
-    def note(self, document: Document, span: Span) -> None:
-        """Keep a place."""
+    def note(self, kind: str, document: Document, span: Span, repair: str, wrong: str) -> None:
+        """Count a span of a kind, and keep its place; raise if such spans are refused."""
+        place = f"{document.path}:{document.line_of(span.start)}"
+        said, about = document.text[span.start : span.end], f"({span.start}–{span.end}, {span.label})"
+        if repair == "error":
+            refused = literal(f"{place}: the span {said[:30]!r} {about} {wrong}, or choose ")
+            raise ParameterError(refused + "{}", Parameter("repair", "warn"))
+        setattr(self, kind, getattr(self, kind) + 1)
         if len(self.places) < FIRST:
-            self.places.append(_said(document, span))
+            self.places.append(f"{place} {' '.join(said.split())[:30]!r} {about}")
 
     def tell(self, repair: str) -> None:
         """Warn about them, if there are any."""
@@ -69,26 +75,14 @@ def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[D
             slips.refused += 1
             continue
         for span in document.in_pieces:
-            if repair == "error":
-                _refuse(document, span, "is in several pieces; leave it out")
-            slips.in_pieces += 1
-            slips.note(document, span)
+            slips.note("in_pieces", document, span, repair, "is in several pieces; leave it out")
         for span in [span for span in document.spans or () if span.start == span.end]:
-            if repair == "error":
-                _refuse(document, span, "is empty; correct its end, or leave it out")
-            slips.empty += 1
-            slips.note(document, span)
+            slips.note("empty", document, span, repair, "is empty; correct its end, or leave it out")
         if document.spans is not None:
             document.spans = [span for span in document.spans if span.start < span.end]
         slips.texts, slips.spans = slips.texts + document.answered, slips.spans + len(document.spans or ())
         found.append(document)
     return found
-
-
-def _said(document: Document, span: Span) -> str:
-    said = " ".join(document.text[span.start : span.end].split())[:30]
-    place = f"{document.path}:{document.line_of(span.start)}"
-    return f"{place} {said!r} ({span.start}–{span.end}, {span.label})"
 
 
 def tokens_of(document: Document, tokeniser: str = TOKENISER) -> list[list[Token]]:
@@ -160,32 +154,17 @@ def _aligned(document: Document, tokens: Sequence[Token], repair: str, slips: Sl
     for span in sorted(document.spans or (), key=lambda span: (span.start, -span.end)):
         begin, end = bisect_right(ends, span.start), bisect_left(starts, span.end)
         if begin >= end or (starts[begin], ends[end - 1]) != span[:2]:
-            if repair == "error":
-                nothing = "has no token in it; leave it out"
-                _refuse(
-                    document,
-                    span,
-                    nothing if begin >= end else "does not begin and end at token boundaries; correct it",
-                )
-            slips.without_tokens += begin >= end
-            slips.misaligned += begin < end
-            slips.note(document, span)
+            kind, wrong = "misaligned", "does not begin and end at token boundaries; correct it"
+            if begin >= end:
+                kind, wrong = "without_tokens", "has no token in it; leave it out"
+            slips.note(kind, document, span, repair, wrong)
             if begin >= end or repair == "off":
                 continue
         if found and begin < found[-1][1]:
-            if repair == "error":
-                _refuse(document, span, "overlaps another; leave one of them out")
-            slips.overlapping += 1
-            slips.note(document, span)
+            slips.note("overlapping", document, span, repair, "overlaps another; leave one of them out")
             continue
         found.append((begin, end, span.label))
     return found
-
-
-def _refuse(document: Document, span: Span, wrong: str) -> None:
-    said = f"{document.text[span.start : span.end][:30]!r} ({span.start}–{span.end}, {span.label})"
-    place = f"{document.path}:{document.line_of(span.start)}"
-    raise ParameterError(literal(f"{place}: the span {said} {wrong}, or choose ") + "{}", Parameter("repair", "warn"))
 
 
 def parts_of(x: Sequence[Any], place: Place) -> list[Sequence[Any]]:

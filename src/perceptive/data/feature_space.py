@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.raw import LINES, frame_dicts, is_texts, names_of, read_raw, with_statistics
+from perceptive.data.raw import LINES, Table, frame_dicts, is_texts, names_of, read_raw, with_statistics
 from perceptive.data.rows import as_rows, is_dicts
-from perceptive.data.table import Table
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.frames import is_frame

@@ -1,19 +1,23 @@
-"""Sentences and their labels: as they are given, and as a `SentenceDataset` that a tagger learns from."""
+"""Sentences and their labels: as they are given, as the core reads them, and as a `SentenceDataset` to learn from."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
-from perceptive.data.token_values import plain
+from perceptive.data.token_values import Tokens, plain, valued
 from perceptive.errors import ExampleError, ExampleTypeError
+from perceptive.features import schemes
+from perceptive.features.templates import Templates
 
 if TYPE_CHECKING:
     from perceptive.learners.sequence import SequenceLearner
@@ -22,6 +26,8 @@ CHUNK = 20_000  # tokens that one call into the core plays
 LARGEST = float(np.finfo(np.float32).max)
 WORDS_ALONE = " (for raw text: words alone, 'perceptive train --columns 0')"
 Features = Callable[[Sequence[Any], int], dict[str, Any] | Iterable[str]]
+Ask = Callable[[list[Any], _core.Forced], Any]
+Made = TypeVar("Made")
 
 
 class SentenceDataset(Dataset):
@@ -150,6 +156,31 @@ def check_length(sentence: Sequence[Any], labels: Sequence[Any], i: int, about: 
         )
 
 
+def different_labels(y: Sequence[Sequence[Any]]) -> dict[Any, None]:
+    """Return the labels that occur, without None, in the order of their first tokens; raise for what is no label."""
+    try:
+        found: dict[Any, None] = dict.fromkeys(chain.from_iterable(y))
+        found.pop(None, None)
+    except TypeError:
+        found = {}
+    if found and not any(label != label for label in found):
+        return found
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label is not None and (not isinstance(label, Hashable) or label != label):
+                raise ExampleError(f"{label!r} cannot be a label; give strings or whole numbers", i, t)
+    return found
+
+
+def numbered(said: Iterable[Any], index: dict[Any, int]) -> tuple[dict[Any, int], list[list[int]]]:
+    """Return the number of each label and choice, as in `core/sequence/choices.hpp`, and the labels of each choice."""
+    chosen = [one for one in said if isinstance(one, schemes.Choice)]
+    if not chosen:
+        return index, []
+    numbers = {one: -2 - i for i, one in enumerate(chosen)}
+    return {**index, **numbers}, [[index[label] for label in one.labels if label in index] for one in chosen]
+
+
 def featured(X: Sequence[Any], features: Features) -> list[list[dict[str, Any]]]:
     """What a function of the user's says of each token."""
     found = []
@@ -236,3 +267,49 @@ def _columns(n: int) -> str:
 
 def _type(value: Any) -> str:
     return f"got a value of type {type(value).__name__!r}"
+
+
+# ---------------------------------------------------------------- as the core reads them
+
+
+@dataclass(frozen=True)
+class SentenceReader:
+    """How sentences reach the core.
+
+    The core names tokens in messages; an `ExampleError` is made by looking for what is wrong, and only then.
+    """
+
+    features: Features | None  # a function of the user's
+    templates: Templates
+    learned: Tokens | None = None  # what the tokens have that were learned from
+
+    def tokens(self, X: Sequence[Any]) -> list[Any]:
+        """Sentences as the core reads them."""
+        first = X[0] if isinstance(X, Sequence) and X else None
+        if self.templates.n_base > 1 and isinstance(first, tuple) and all(isinstance(one, str) for one in first):
+            raise ExampleError("it is a token, a tuple of strings; give a list of sentences, each a list of tokens", 0)
+        X = as_lists(X)
+        if self.features is not None:
+            return featured(X, self.features)
+        return valued(X, self.templates.values, self.learned)
+
+    def encode(self, encode: Callable[[list[Any]], Made], X: Sequence[Any]) -> Made:
+        """What the core makes of sentences to learn from."""
+        tokens = self.tokens(X)
+        try:
+            return encode(tokens)
+        except (TypeError, ValueError):
+            check_tokens(tokens, self.templates.n_base, alike=True)
+            raise
+
+    def ask(self, ask: Ask, X: Sequence[Any], force: Callable[[list[Any]], _core.Forced]) -> Any:
+        """What the core says of sentences; ``force`` gives the labels that they have to obey."""
+        tokens = self.tokens(X)
+        wanted = force(tokens)
+        try:
+            return ask(tokens, wanted)
+        except _core.SentenceError as error:
+            raise ExampleError(**vars(error)) from None
+        except (TypeError, ValueError):
+            check_tokens(tokens, self.templates.n_base, alike=False)
+            raise

@@ -1,14 +1,12 @@
 """The scikit-learn interface: a thin layer over the learners."""
 
-from perceptive.estimators.hashing import HashedFeatures
+from perceptive.estimators.hashing import HashedFeatures, HashedText
 from perceptive.estimators.joint import JointClassifier
 from perceptive.estimators.kernel import KernelClassifier
-from perceptive.estimators.kernel_ranker import KernelRanker
 from perceptive.estimators.linear import LinearClassifier
-from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.ranker import KernelRanker, LinearRanker
 from perceptive.estimators.reranker import Reranker
 from perceptive.estimators.tagger import SequenceTagger
-from perceptive.estimators.text import HashedText
 from perceptive.estimators.tuning import tune
 
 __all__ = [

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from perceptive.certificates import Certificate, certify
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
+from perceptive.errors import Parameter, ParameterError
 from perceptive.estimators.data import (
     check_label,
     check_labels,
@@ -25,9 +27,16 @@ from perceptive.estimators.data import (
 )
 from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
 from perceptive.estimators.signature import checked
-from perceptive.learners.calibration import fit_temperature, thinning
+from perceptive.learners.calibration import fit_temperature, probabilities, thinning
 from perceptive.parameters import EstimatorParameters, TrainingParameters
 from perceptive.training.loop import History
+
+
+def _has_probabilities(self: Any) -> bool:
+    if self.probability or self.hypothesis == "voted":
+        return True
+    said = "predict_proba needs probability=True or hypothesis='voted'"
+    raise AttributeError(f"{said}; a model of the command line learns it by `perceptive train --holdout 0.1`")
 
 
 class HeldOut(NamedTuple):
@@ -48,13 +57,14 @@ class Beginning(NamedTuple):
 
 
 class ClassifierRunMixin(RunMixin[Learner]):
-    """`partial_fit`, `predict` and the other methods of a classifier."""
+    """`partial_fit`, `predict`, `predict_proba` and the other methods of a classifier."""
 
     classes_: NDArray[Any]
     class_weight: Any
     certify: bool
     random_state: int
-    _calibrates: Any  # whether scores become probabilities, as `ProbabilityMixin` has it
+    probability: bool
+    hypothesis: str
 
     @classmethod
     def from_learner(cls, learner: Any) -> Self:
@@ -62,6 +72,11 @@ class ClassifierRunMixin(RunMixin[Learner]):
         model = super().from_learner(learner)
         model.classes_ = sorted_classes(learner)
         return model
+
+    @property
+    def _calibrates(self) -> bool:
+        """Whether scores become probabilities on examples that are held out; votes need none."""
+        return self.probability and self.hypothesis != "voted"
 
     # ------------------------------------------------------------ learning
 
@@ -203,6 +218,43 @@ class ClassifierRunMixin(RunMixin[Learner]):
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return None
         return self.learner_.predict(row_of(self, x, self.learner_))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return probabilities, in the order of the scores.
+
+        For ``voted``, the shares of the votes; an abstention counts for all classes equally. Otherwise
+        softmax(a·scores) (two classes: the logistic function of a·score) with one a > 0 that makes the held-out labels
+        most likely. The number of held-out examples limits how confident they can be.
+
+        Probabilities are only as good as the scores. If columns of X differ much in size, `fit` warns
+        (`perceptive.errors.ScaleWarning`), and the probabilities are poor too: scale the columns first. On
+        scikit-learn's wine, the worst log loss over 10 splits is 0.7 unscaled, and 0.2 standardised.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each class for one example, as River does; empty before anything was learned.
+
+        A stream has nothing to calibrate on: use ``hypothesis="voted"`` there, or start with `fit`.
+        """
+        if not hasattr(self, "learner_") or not self.learner_.classes:
+            return {}
+        learner = self.learner_
+        classes, score = learner.asked(lambda: (learner.classes, learner.score(x)))
+        found = self._probabilities(np.asarray(score)[None])[0]
+        return dict(zip(classes, found.tolist(), strict=True))
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        learner: Any = self.learner_
+        voted = learner.parameters.hypothesis == "voted"
+        if not voted and learner.temperature is None:
+            raise ParameterError(
+                "the probabilities were not calibrated; use fit with {} (not partial_fit), or {}",
+                Parameter("probability", True), Parameter("hypothesis", "voted"),
+            )  # fmt: skip
+        return probabilities(scores, None if voted else learner.temperature)
 
     def certificate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, witness: ArrayLike | None = None

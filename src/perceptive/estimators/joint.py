@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptive.estimators.kernel_ranker import KernelRanker
-from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.ranker import KernelRanker, LinearRanker
 
 
 @dataclass(eq=False, repr=False)

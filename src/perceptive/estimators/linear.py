@@ -20,12 +20,11 @@ from perceptive.errors import Parameter, ParameterError, ScaleWarning, warn_call
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.cluster import fit_rows, is_on_cluster
 from perceptive.estimators.data import check_label, check_rows, row_of, sorted_classes, unchanged_if_it_fails
-from perceptive.estimators.probability import ProbabilityMixin
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, progress_bar, threads_of
 from perceptive.estimators.signature import with_parameters
 from perceptive.features.vocabulary import Vocabulary
-from perceptive.learners.compact_vector import Vector
 from perceptive.learners.linear import LinearLearner
+from perceptive.learners.weights import Vector
 from perceptive.parameter_groups import EstimatorGroup, LinearGroup, TrainingGroup
 from perceptive.parameters import LinearParameters
 from perceptive.state import State
@@ -49,7 +48,6 @@ class LinearClassifier(
     EstimatorGroup,
     PruneMixin[LinearLearner],
     ClassifierRunMixin[LinearLearner],
-    ProbabilityMixin,
     ClassifierMixin,
     BaseEstimator,
 ):

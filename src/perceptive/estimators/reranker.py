@@ -17,13 +17,19 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentences import as_lists, paired
 from perceptive.estimators.cluster import fit_lists, is_on_cluster
 from perceptive.estimators.history import HistoryMixin
-from perceptive.estimators.kernel_ranker import KernelRanker
-from perceptive.estimators.ranker import LinearRanker
+from perceptive.estimators.ranker import KernelRanker, LinearRanker
 from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import LabelSequences, SequenceTagger
-from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
-from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, check_reranking, f1, kernel_of
+from perceptive.learners.candidates import (
+    Candidate,
+    Features,
+    Structure,
+    best_of,
+    check_reranking,
+    f1_or_accuracy,
+    kernel_of,
+)
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner
@@ -231,18 +237,13 @@ class Reranker(HistoryMixin, BaseEstimator):
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """Return F of whole segments, or the share of right tokens if labels mark no segments; between 0 and 1."""
         X, y = paired(X, y)
-        return self._good(y, self.predict(X))
-
-    def _good(self, y: Sequence[Any], labels: Sequence[Any]) -> float:
-        result = evaluate(y, labels)
-        return (result.f1 if self.learner_.in_segments(y) else result.accuracy) / 100.0
+        return f1_or_accuracy(y, self.predict(X), self.learner_.in_segments(y))
 
     def oracle(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
         """Return the score of the best candidate of every list; between 0 and 1."""
         X, y = paired(X, y)
-        good = f1 if self.learner_.in_segments(y) else accuracy
-        lists = zip(y, self.candidates(X), strict=True)
-        return self._good(y, [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in lists])
+        in_segments = self.learner_.in_segments(y)
+        return f1_or_accuracy(y, best_of(y, self.candidates(X), in_segments), in_segments)
 
     # ------------------------------------------------------------ state
 

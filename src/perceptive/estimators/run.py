@@ -21,9 +21,8 @@ from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.raw import frame_table, names_of
 from perceptive.data.rows import is_dicts
 from perceptive.declarations import Checked
-from perceptive.estimators.column_warnings import warn_of_columns
+from perceptive.estimators.column_warnings import ENOUGH, FirstExamples, warn_of_columns
 from perceptive.estimators.data import is_raw, roomy
-from perceptive.estimators.first_examples import ENOUGH, FirstExamples
 from perceptive.estimators.history import HistoryMixin
 from perceptive.estimators.signature import checked
 from perceptive.frames import is_frame

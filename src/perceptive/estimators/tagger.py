@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,26 +10,65 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
+from perceptive import roles
 from perceptive.certificates import Certificate, certify
 from perceptive.data.documents import TextSpan, predict_spans
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import FIRST
 from perceptive.data.sentences import as_lists, paired
+from perceptive.declarations import declared, one_of, or_word, parameter
 from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
 from perceptive.estimators.data import hold_out, take
-from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
-from perceptive.learners.sequence import SequenceLearner
-from perceptive.learners.sequence_model import guess_preset
-from perceptive.learners.sequence_probabilities import calibrate, label_probabilities
-from perceptive.learners.sequence_state import is_preset, plain_template
-from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup
+from perceptive.features.presets import brought
+from perceptive.learners.calibration import calibrate, label_probabilities
+from perceptive.learners.sequence import SequenceLearner, is_preset, plain_template
+from perceptive.learners.sequence_model import guess_preset, told_of_rule
+from perceptive.parameter_groups import CertifyGroup, ProbabilityGroup, SequenceGroup, TrainingGroup
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.state import State, plain_values
 from perceptive.streams.columns import counts_tokens
 from perceptive.training.loop import History
+
+GROUP = declared(SequenceGroup) | declared(TrainingGroup)
+OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
+
+
+def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
+    """Replace each "auto" by the template's value, or leave the parameter out."""
+    given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
+    if note := told_of_rule(template, given):
+        warnings.warn(note, stacklevel=2)
+    return {**given, "template": template, **brought(template, given)}
+
+
+def _or_auto(name: str, auto: str) -> Any:
+    """Declare a parameter again that may also be "auto"."""
+    said = GROUP[name].said
+    check, kind = or_word("auto", said["check"]), f'{said["type"]} or "auto"'
+    return parameter("auto", check=check, doc=f'{said.get("doc") or said["help"]}. "auto": {auto}.', kind=kind)
+
+
+class PresetGroup(SequenceGroup, TrainingGroup):
+    """The parameters of the tagger estimator; "auto" is the value of the preset."""
+
+    rule: str = parameter(
+        "auto",
+        check=one_of("auto", *roles.rules("sequence", "linear")),
+        doc='How far to move on a sentence. "auto": what the preset brings, "pa1" for "chunking", "ner" and "pos"; '
+        'else "perceptron".',
+    )
+    C: Any = _or_auto("C", "0.03")
+    min_count: Any = _or_auto("min_count", '2 for the preset "chunking", else 1')
+    encoding: str | None = parameter(
+        "auto",
+        check=one_of("auto", None, "bioes", "none"),
+        doc=f'{GROUP["encoding"].said["doc"]} "auto": "bioes" for the presets "chunking" and "ner", else None.',
+    )
+    epochs: Any = _or_auto("epochs", "10 for the perceptron, else 40")
+    tol: Any = _or_auto("tol", "0 for the perceptron, else 0.005")
 
 
 class LabelSequences(list[list[Any]]):

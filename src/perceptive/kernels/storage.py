@@ -79,7 +79,7 @@ def _value_to_plain(value: Any, arrays: Arrays, named: dict[str, Any]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if callable(value):
-        return {"function": _name(value, str(getattr(value, "__name__", type(value).__name__)), named)}
+        return {"function": _name(value, name_of(value), named)}
     return {"value": to_plain(value)}
 
 
@@ -100,7 +100,7 @@ def kernel_from_plain(plain: Mapping[str, Any], arrays: Arrays, functions: Funct
         parameters.pop("f")  # goes by the name of the kernel
     made = {name: _value_from_plain(value, arrays, functions) for name, value in parameters.items()}
     if plain["kernel"] == "Custom":
-        made["f"] = _function(made["name"], functions)
+        made["f"] = function_of("kernel", {"function": made["name"]}, functions)
     kind = KINDS.get(plain["kernel"])
     if kind is None or set(made) - set(kind._parameter_names()):
         raise ValueError(f"there is no kernel {plain['kernel']!r} with {', '.join(made) or 'no parameters'}")
@@ -123,18 +123,30 @@ def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:
     if "slice" in value:
         return slice(*value["slice"])
     if "function" in value:
-        return _function(value["function"], functions)
+        return function_of("kernel", value, functions)
     return from_plain(value["value"])
+
+
+# ---------------------------------------------------------------- functions of the user's
 
 
 class MissingFunction(ValueError):
     """A model needs a function that was not given."""
 
 
-def _function(name: str, functions: Functions) -> Callable[..., Any]:
+def name_of(function: Any) -> str:
+    """What a file calls a function: it holds the name alone, and the user gives the function again to load it."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def function_of(what: str, plain: Any, functions: Functions) -> Any:
+    """A function by its name, where ``plain`` is ``{"function": name}``; other values are returned as they are."""
+    if not isinstance(plain, Mapping):
+        return plain
+    name = plain["function"]
     if name not in functions:
         raise MissingFunction(
-            f"the model's kernel is your function {name!r}, which no file holds; give it: "
+            f"the model's {what} is your function {name!r}, which no file holds; give it: "
             f"load(path, functions={{{name!r}: …}})"
         )
     return functions[name]

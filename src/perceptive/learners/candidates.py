@@ -132,7 +132,7 @@ def graded_lists(
         rows = indptr.astype(kind), np.concatenate(indices).astype(kind, copy=False), np.concatenate(data)
     sizes = np.array([len(graded[i]) for i in told], np.int64)
     grades, best = np.concatenate([graded[i] for i in told]), best_of(y, proposed, in_segments)
-    return CandidateLists(rows, grades, sizes, np.array(told, np.int64), oracle_of(y, best, in_segments))
+    return CandidateLists(rows, grades, sizes, np.array(told, np.int64), f1_or_accuracy(y, best, in_segments))
 
 
 def grades_of(y: Sequence[Any], proposed: list[list[Candidate]], target: str, in_segments: bool) -> list[list[float]]:
@@ -147,9 +147,9 @@ def best_of(y: Sequence[Any], proposed: list[list[Candidate]], in_segments: bool
     return [max(found, key=lambda one: good(truth, one[0]))[0] for truth, found in zip(y, proposed, strict=True)]
 
 
-def oracle_of(y: Sequence[Any], best: list[list[Any]], in_segments: bool) -> float:
-    """Return F of the best candidates, or their accuracy."""
-    result = evaluate(y, best)
+def f1_or_accuracy(y: Sequence[Any], labels: list[list[Any]], in_segments: bool) -> float:
+    """Return F of label sequences, or their accuracy; that of the best candidates is the oracle."""
+    result = evaluate(y, labels)
     return float(result.f1 if in_segments else result.accuracy) / 100.0
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.dense_weights import DenseWeights
-from perceptive.learners.sparse_weights import SparseWeights
+from perceptive.learners.weights import DenseWeights, SparseWeights
 from perceptive.parameters import LinearParameters, RankingParameters
 
 MOST_PENDING = 2**23  # numbers that may wait for `settle`: 64 MB
@@ -19,8 +18,8 @@ MOST_PENDING = 2**23  # numbers that may wait for `settle`: 64 MB
 class DeferredAverage:
     """The part of a weight vector that knows which rows it plays, and what the average owes to them.
 
-    Every step is a multiple of a row, so its share of the average is one number, which waits for the row. Shards put
-    off theirs to the end of the run, too; there each adds up its own, and these sums are added up in pairs.
+    Every step is a multiple of a row, so its share of the average is one number, which waits for the row. Shards
+    defer theirs to the end of the run, too; there each adds up its own, and these sums are added up in pairs.
     """
 
     core: _core.LinearModel
@@ -30,10 +29,10 @@ class DeferredAverage:
     n_classes: int
 
     settled = True  # whether the average is up to date
-    put_off: NDArray[np.float64] | None = None  # shares that the shards of the present block put off
+    deferred: NDArray[np.float64] | None = None  # shares that the shards of the present block defer
     _waiting: _core.Rows | None = None  # rows whose share of the average may wait
     _of_rows: tuple[int, NDArray[Any] | None, NDArray[Any] | None] = (0, None, None)  # what `begin` made
-    _sums: Callable[[], Any] | None = None  # what shards have put off, added up
+    _sums: Callable[[], Any] | None = None  # what shards have deferred, added up
 
     def begin(self, rows: _core.Rows, defer: bool = False) -> None:
         """Make ready for rows that are numbered anew.
@@ -67,16 +66,16 @@ class DeferredAverage:
         """Make ready for shards of the rows, played by replicas.
 
         With ``defer`` their averages wait with that of the vector, if it does; ``sums`` gives in the end what they have
-        put off, added up as the shards do.
+        deferred, added up as the shards do.
         """
         pending = self.pending
         if not (defer and pending is not None and pending.shape[1] == self.n_classes):
-            self.put_off = None
+            self.deferred = None
             return
         self._sums = sums
-        if self.put_off is None or self.put_off.shape != pending.shape:
-            self.put_off = np.zeros_like(pending)
-        self.put_off[:] = 0.0  # a block may have been broken off
+        if self.deferred is None or self.deferred.shape != pending.shape:
+            self.deferred = np.zeros_like(pending)
+        self.deferred[:] = 0.0  # a block may have been broken off
 
     def pending_sum(self, rows: _core.Rows, first: int = 0, step: int = 1) -> Any:
         """What is pending of the rows first, first + step, …, added up."""
@@ -92,10 +91,10 @@ class DeferredAverage:
         """Let shares of the average wait in an array that others use, too."""
         self._begin_rows(len(pending), None, pending)
 
-    def take_put_off(self) -> None:
-        """What the shards of a block have put off waits with the rest."""
-        if self.put_off is not None:
-            self.core.put_off(self.put_off.reshape(-1))
+    def take_deferred(self) -> None:
+        """What the shards of a block have deferred waits with the rest."""
+        if self.deferred is not None:
+            self.core.add_deferred(self.deferred.reshape(-1))
             self.settled = False
 
     def forget_rows(self) -> None:
@@ -103,7 +102,7 @@ class DeferredAverage:
         self.settle()
         self.core.begin_rows(None, None)
         self._waiting, self._of_rows = None, (0, None, None)
-        self._sums = self.put_off = None
+        self._sums = self.deferred = None
 
     def settle(self) -> None:
         """Bring the average up to date where it was deferred."""

@@ -13,11 +13,9 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.hypotheses import HYPOTHESES, check_name
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import size_of
-from perceptive.learners.budget import Forgetting, Learn, forgetting
-from perceptive.learners.dual_journal import Counts, Floats, Updates, voter_weights
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.kernel_values import ROWS, KernelValues
-from perceptive.learners.supports import Supports
+from perceptive.learners.kernel_values import ROWS, Counts, Floats, KernelValues, Updates, voter_weights
+from perceptive.learners.learner import forwarded
+from perceptive.learners.supports import Forgetting, Learn, Supports, forgetting
 from perceptive.parameters import KernelParameters, KernelRankingParameters
 from perceptive.state import Arrays, State, array_of, numbered
 

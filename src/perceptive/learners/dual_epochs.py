@@ -7,7 +7,7 @@ so that a later epoch adds only what has changed since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError, literal, overflowed
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Counts, Floats, Updates
+from perceptive.learners.kernel_values import Counts, Floats, Updates, check_norms
 from perceptive.state import Arrays, State, array_of
 
 Order = NDArray[np.int64]
@@ -185,19 +185,29 @@ class DualEpochs:
         self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None
     ) -> tuple[Updates, Counts]:
         """Play a block with few mistakes: compute kernel rows only for examples that are learned from."""
-        dual, n, begin, counts = self.dual, len(q), 0, self.dual.counts()
+        dual = self.dual
+
+        def correct(i: int) -> None:
+            first = 0 if self.several else i + 1
+            if first < len(q):
+                row = dual.K.row(X.take(slice(i, i + 1)), X.take(slice(first, None)))
+                scores[first:] += row[:, None] * dual.step
+
+        return self._scanned(scores, targets, q, weights, correct)
+
+    def _scanned(
+        self, scores: Floats, targets: Any, q: Floats, weights: Floats | None, correct: Callable[[int], None]
+    ) -> tuple[Updates, Counts]:
+        """Play a block example by example; ``correct`` is told which one is learned from, to correct the scores."""
+        dual, begin, counts = self.dual, 0, self.dual.counts()
         found = [Updates.none(dual.n_outputs, len(dual.journals))]
         while True:
             i, counts = dual.scan(scores, targets, q, weights, begin, counts)
-            if i >= n:
-                break
+            if i >= len(q):
+                return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
             begin = i + 1
             found.append(dual.found(i, counts))
-            first = 0 if self.several else begin
-            if first < n:
-                row = dual.K.row(X.take(slice(i, i + 1)), X.take(slice(first, None)))
-                scores[first:] += row[:, None] * dual.step
-        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
+            correct(i)
 
     def _play_within_budget(
         self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None, numbers: Order
@@ -267,19 +277,16 @@ class DualEpochs:
     def _play_cached(self, block: Order, targets: Any, q: Floats, weights: Floats | None) -> tuple[Updates, Counts]:
         """Play a block: every update corrects all scores by a column of kernel values, kept for later epochs."""
         assert self._scores is not None
-        dual, scores, begin, counts = self.dual, self._scores[block], 0, self.dual.counts()
-        found = [Updates.none(dual.n_outputs, len(dual.journals))]
-        while True:
-            i, counts = dual.scan(scores, targets, q, weights, begin, counts)
-            if i >= len(block):
-                break
-            begin = i + 1
-            found.append(dual.found(i, counts))
-            self._scores += self._column(int(block[i]))[:, None] * dual.step
-            scores[begin:] = self._scores[block[begin:]]
-        if len(found) > 1 and not np.isfinite(self._scores).all():
+        all_scores, scores = self._scores, self._scores[block]
+
+        def correct(i: int) -> None:
+            all_scores[:] += self._column(int(block[i]))[:, None] * self.dual.step
+            scores[i + 1 :] = all_scores[block[i + 1 :]]
+
+        updates, counts = self._scanned(scores, targets, q, weights, correct)
+        if len(updates.row) and not np.isfinite(all_scores).all():
             raise overflowed("scores")
-        return Updates(*(np.concatenate(parts) for parts in zip(*found, strict=True))), counts
+        return updates, counts
 
     def _column(self, i: int) -> Floats:
         """Return K(x_i, ·) + b² for all examples."""
@@ -346,11 +353,7 @@ def _squared_lengths(dual: Dual, X: Any) -> Floats:
     """Return K(x, x) of each example with bias and id feature; raise if it cannot be used."""
     lengths = dual.K.norms(X)
     q = lengths + dual.parameters.delta**2
-    # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.
-    good = np.isfinite(q) & ((q >= 0) | dual.kernel.one_way)
-    if not good.all():
-        i = int(np.argmin(good))
-        raise ValueError(f"K(x, x) of example {i} is {q[i]:g}; a kernel gives finite numbers ≥ 0 there")
+    check_norms(q, dual.kernel)
     with np.errstate(over="ignore"):
         lost = (lengths > 0) & (lengths.astype(dual.K.dtype) == 0)
     if lost.any():

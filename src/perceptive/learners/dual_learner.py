@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -20,9 +21,7 @@ from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
 from perceptive.learners.dual import Dual
-from perceptive.learners.facts import parameter_facts, rule_facts, space_facts
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED, Recorded
+from perceptive.learners.learner import NOTHING_LEARNED, Recorded, at_one_moment
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays, State, plain_values
 from perceptive.streams.file_format import BITS
@@ -31,13 +30,11 @@ ONE_SET = "a precomputed Gram matrix is about one set of examples"
 WITNESSES = ("last", "averaged", "best")
 
 
-class DualLearner(Recorded, ABC):
+class DualLearner(Recorded):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them."""
 
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
-
-    told: tuple[str, ...] = ()  # attributes that are facts of some such learners
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
@@ -46,8 +43,6 @@ class DualLearner(Recorded, ABC):
         self.dual: Dual | None = None
         self.space = FeatureSpace()  # how files become rows, where it learned from files
         self.seen = 0  # examples so far, which numbers them
-
-    n_features: int | None = forwarded("space.n_features", "Columns of the rows, where the kernel is of vectors.")
 
     # ------------------------------------------------------------ examples
 
@@ -89,6 +84,16 @@ class DualLearner(Recorded, ABC):
         hasher = self.hashing(X)
         return sparse_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
 
+    @contextmanager
+    def reading(self, X: Any, grow: bool) -> Iterator[Any]:
+        """Give rows to make a dataset of; once it is made, their columns, and how names are hashed, are remembered."""
+        columns, hasher = self.space.columns_of(X) if grow else [], self.hashing(X)
+        rows = self.read_raw(X, grow)
+        with self.lock.learning() if grow else self.lock.shared():
+            yield rows
+            self.space.remember(None, columns)
+            self.space.hasher = hasher
+
     def hashing(self, X: Any) -> HashKernel | None:
         """Return what hashes the names of dicts, as those of files, if the kernel compares vectors; else None.
 
@@ -126,6 +131,12 @@ class DualLearner(Recorded, ABC):
         self.check_features(X)
         return kernel, examples
 
+    def take(self, kernel: Kernel, dual: Dual, X: Any) -> None:
+        """Have this kernel and dual, which is to learn from X, from now on."""
+        n_features = self.check_features(X)
+        with self.lock.changing():
+            self.kernel, self.dual, self.n_features = kernel, dual, n_features
+
     def as_learned(self, X: Any, kernel: Kernel | None = None) -> Any:
         """Return examples in the form for learning: their numbers are rounded to the model's precision."""
         return (kernel or self.kernel).prepare(X, np.dtype(self.parameters.dtype))
@@ -152,18 +163,13 @@ class DualLearner(Recorded, ABC):
         count = getattr(self.dual, name)
         return count * len(self.dual.journals) if name == "rounds" else np.sum(count)
 
-    def facts(self) -> dict[str, Any]:
-        """Describe it, as plain values by name."""
-        p, answers = self.parameters, {name: getattr(self, name) for name in self.told}
-        supports = {"features": self.n_features, "supports": 0 if self.dual is None else len(self.dual)}
-        return {"kernel": repr(self.kernel), **parameter_facts(p), **answers, **supports, **space_facts(self.space, p)}
+    def facts(self, **own: Any) -> dict[str, Any]:
+        supports = 0 if self.dual is None else len(self.dual)
+        return {"kernel": repr(self.kernel), **super().facts(**own, features=self.n_features, supports=supports)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """None: features have no weights."""
         return iter(())
-
-    def finish(self) -> None:
-        """End learning for now; nothing is left to do."""
 
     def snapshot(self) -> dict[str, Any]:
         """Copy everything that learning changes."""
@@ -179,19 +185,17 @@ class DualLearner(Recorded, ABC):
             for name, value in {**state, "dual": dual, "tally": copy.copy(state["tally"])}.items():
                 setattr(self, name, value)
 
+    @at_one_moment
     def problems(self, witness: Any = None) -> list[Problem]:
         """Return the sequences v₀, v₁, … of the theorems; witnesses are coefficients of the supports."""
         if witness is not None:
             raise ValueError("a kernel model takes no witness: its vectors are sums over its supports; leave it out")
-        return self.asked(self._problems)
-
-    def _problems(self) -> list[Problem]:
         dual, p = self.learned().in_double(), self.parameters  # margins decide here, and rounding must not
         found = []
         for c, journal in enumerate(dual.journals):
             mine = slice(c, c + 1) if dual.task == "ovr" else slice(None)
             problem = Problem(
-                **rule_facts(p),
+                **p.rule_facts(),
                 rounds=dual.rounds,
                 mistakes=int(dual.mistakes[c]),
                 updates=int(dual.made[c]),

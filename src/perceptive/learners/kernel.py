@@ -9,25 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.data.fingerprint import hash_examples
-from perceptive.data.labels import NO_CLASSES, Labels, announced_classes, check_known, check_lengths, in_order_of_labels
+from perceptive.data.labels import NO_CLASSES, Labels, check_known, check_lengths, in_order_of_labels
 from perceptive.data.rows import only_row
 from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import listed
 from perceptive.kernels.storage import Functions, kernel_from_plain
+from perceptive.learners.class_learner import ClassLearner
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Floats
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
-from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.multiclass import decide_argmax, decide_binary
+from perceptive.learners.kernel_values import Floats
 from perceptive.learners.new_classes import check_new, go_on_open, meet_output, open_dual, share
 from perceptive.parameters import KernelParameters
 from perceptive.state import State, check_labels
 
 
-class KernelLearner(DualLearner):
+class KernelLearner(DualLearner, ClassLearner):
     """An online learner of anything that a kernel compares.
 
     Two classes known in advance are one problem with signed α. Otherwise all classes compete with α_{i,y}
@@ -59,29 +58,17 @@ class KernelLearner(DualLearner):
 
     learned_names = (*DualLearner.learned_names, "classes", "index", "announced", "temperature")
 
-    told = ("classes",)
-
     def __init__(self, classes: Sequence[Any] | None = None, *, fixed: bool = True, **parameters: Any) -> None:
         super().__init__(KernelParameters.of_learner(parameters))
-        self.announced, self.fixed = classes is not None, fixed
-        self.classes: list[Any] = []
-        self.index: dict[Any, int] = {}
-        self.temperature: float | None = None  # of the probabilities, once calibrated
         self.takes_objects = False  # whether the files that it learned from were JSON lines
-        if classes is not None:
-            self._set_classes(announced_classes(classes))
-        elif self.parameters.multiclass == "ovr":
+        self._begin(classes, fixed)
+        if not self.announced and self.parameters.multiclass == "ovr":
             raise ParameterError(
                 "{} needs the classes to be announced; give classes, or choose {}",
                 Parameter("multiclass", "ovr"), Parameter("multiclass", "joint"),
             )  # fmt: skip
         if self.parameters.ties == "positive" and not self.binary:
             raise ParameterError("{} is about two classes; announce two", Parameter("ties", "positive"))
-
-    @property
-    def binary(self) -> bool:
-        """Whether this is one problem of +1 against −1."""
-        return self.announced and len(self.classes) == 2
 
     @property
     def task(self) -> str:
@@ -95,9 +82,12 @@ class KernelLearner(DualLearner):
     def _new_dual(self, kernel: Kernel) -> Dual:
         return Dual(kernel, self.task, self._n_outputs, self.parameters)
 
-    def _set_classes(self, labels: list[Any]) -> None:
-        self.classes = labels
-        self.index = {label: i for i, label in enumerate(labels)}
+    @staticmethod
+    def batch_of(x: Any) -> Any:
+        """Return one example as a batch of one."""
+        if hasattr(x, "tocsr"):
+            return only_row(x)
+        return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
 
     # ------------------------------------------------------------ learning
 
@@ -116,40 +106,27 @@ class KernelLearner(DualLearner):
         ``alpha_init`` are signed coefficients to start from, one for each example (and class); only for an untrained
         learner.
         """
-        X = listed(X)
-        columns = self.space.columns_of(X) if grow else []
-        hasher = self.hashing(X)
-        X = self.as_rows(self.read_raw(X, grow))
-        labels = Labels.of(y)
-        with self.lock.learning() if grow else self.lock.shared():
-            dataset = self._dataset(X, labels, weights, epochs, grow, alpha_init)
-            self.space.remember(None, columns)
-            self.space.hasher = hasher
+        with self.reading(listed(X), grow) as raw:
+            rows, labels = self.as_rows(raw), Labels.of(y)
+            if grow:
+                check_new(self, labels.values)
+            else:
+                check_known(labels.values, self.index)
+            kernel, examples = self.prepared(rows, grow)
+            n = len(labels.which)
+            check_lengths(len(examples), n)
+            checked = check_weights(weights, n, self.parameters.rule)
+            hashes = hash_examples(rows)
+            if not grow:
+                return KernelDataset(self, examples, labels, checked, hashes)
+            dual = self._dual_or_start(kernel)
+            alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
+            dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
+            with self.lock.changing():
+                if alpha is not None:
+                    dual.start(examples, alpha, dataset.first_id)
+                self.take(kernel, dual, rows)
             return dataset
-
-    def _dataset(
-        self, X: Any, labels: Labels, weights: Any, epochs: int | None, grow: bool, alpha_init: Any
-    ) -> KernelDataset:
-        if grow:
-            check_new(self, labels.values)
-        else:
-            check_known(labels.values, self.index)
-        kernel, examples = self.prepared(X, grow)
-        n = len(labels.which)
-        check_lengths(len(examples), n)
-        checked = check_weights(weights, n, self.parameters.rule)
-        hashes = hash_examples(X)
-        if not grow:
-            return KernelDataset(self, examples, labels, checked, hashes)
-        dual = self._dual_or_start(kernel)
-        alpha = None if alpha_init is None else _check_alpha(alpha_init, n, dual)
-        dataset = KernelDataset(self, examples, labels, checked, hashes, dual, epochs)
-        n_features = self.check_features(X)
-        with self.lock.changing():
-            if alpha is not None:
-                dual.start(examples, alpha, dataset.first_id)
-            self.kernel, self.dual, self.n_features = kernel, dual, n_features
-        return dataset
 
     def meet_class(self, label: Any) -> None:
         """Add a class that was not known in advance; its coefficients start at zero."""
@@ -159,21 +136,9 @@ class KernelLearner(DualLearner):
                 if self.binary and self.dual is not None:
                     open_dual(self.dual, str(self.parameters.multiclass), share(self))
                 go_on_open(self)
-            self._set_classes(in_order_of_labels([*self.classes, label]))
+            self.set_classes(in_order_of_labels([*self.classes, label]))
             if not first and self.dual is not None:
                 meet_output(self.dual, self.index[label])
-
-    def sort_classes(self) -> None:
-        """Sort classes that appeared one by one; here they are always sorted."""
-
-    def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
-        """Learn from x with the label y, by the rule. Return whether it was a mistake."""
-        return is_mistake(self, lambda: self.learn_many(_one(x), [y], None if weight == 1.0 else [weight]))
-
-    def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the given order."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights))
 
     # ------------------------------------------------------------ predicting
 
@@ -193,27 +158,13 @@ class KernelLearner(DualLearner):
         scores = predictor.scores(examples, hypothesis or self.parameters.hypothesis, normalized)
         return scores[:, 0] if self.binary else scores
 
-    def score(self, x: Any, hypothesis: str | None = None) -> Any:
-        """Return Σ α_i K(x_i, x) (``predict`` in the notes), or one such number per class."""
-        scores = self.scores(_one(x), hypothesis)[0]
-        return scores if isinstance(scores, np.ndarray) else float(scores)
-
-    def decide(self, scores: Floats) -> NDArray[np.int64]:
-        """Turn scores into indices of classes; the lowest index wins ties."""
-        return decide_binary(scores, self.parameters.ties) if self.binary else decide_argmax(scores)
-
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the index of the class of each example."""
         return self.decide(self.scores(X, hypothesis))
 
     def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
         """Return the label of each example."""
-        X = listed(X)
-        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
-
-    def predict(self, x: Any, hypothesis: str | None = None) -> Any:
-        """Return the label of x."""
-        return self.predict_many(_one(x), hypothesis)[0]
+        return super().predict_many(listed(X), hypothesis)
 
     # ------------------------------------------------------------ files
 
@@ -236,7 +187,7 @@ class KernelLearner(DualLearner):
         known = classes if announced or meta["parameters"]["multiclass"] == "ovr" else None
         learner = cls(known, fixed=meta.get("fixed", False), kernel=kernel, **meta["parameters"])
         learner.announced = announced
-        learner._set_classes(classes)
+        learner.set_classes(classes)
         learner.takes_objects, learner.temperature = takes_objects, meta.get("temperature")
         learner._read_state(state, learner.task, learner._n_outputs)
         return learner
@@ -253,10 +204,3 @@ def _check_alpha(alpha_init: Any, n: int, dual: Dual) -> Floats:
     if len(dual) or dual.forgetting is not None:
         raise ValueError("alpha_init is for a learner that has learned nothing, and without a budget")
     return alpha
-
-
-def _one(x: Any) -> Any:
-    """A single example as a batch of one."""
-    if hasattr(x, "tocsr"):
-        return only_row(x)
-    return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]

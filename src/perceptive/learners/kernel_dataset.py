@@ -16,7 +16,7 @@ from perceptive.data.labels import Labels
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_epochs import DualEpochs
-from perceptive.learners.dual_journal import Floats
+from perceptive.learners.kernel_values import Floats
 from perceptive.state import State, below
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.dataset import Margins, Order, Problem
-from perceptive.data.list_dataset import ListDataset
+from perceptive.data.lists import ListDataset
 from perceptive.errors import overflowed
 from perceptive.kernels.examples import in_double
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Counts, Floats
 from perceptive.learners.kernel_dataset import DualDataset
-from perceptive.learners.kernel_values import ROWS, tiles
+from perceptive.learners.kernel_values import ROWS, Counts, Floats, tiles
 from perceptive.state import Arrays, State, array_of
 from perceptive.streams.lists import rows_of_lists
 

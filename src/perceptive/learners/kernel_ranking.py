@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
 from perceptive.data.dataset import Problem
 from perceptive.data.fingerprint import hash_examples
 from perceptive.data.lists import candidates, check_grades, objects, starts_of
@@ -14,10 +12,11 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.kernels import Kernel
 from perceptive.kernels.storage import Functions, kernel_from_plain
 from perceptive.learners.dual import Dual
-from perceptive.learners.dual_journal import Floats
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_lists import KernelLists, list_votes
-from perceptive.learners.list_learner import ListLearner
+from perceptive.learners.kernel_values import Floats, check_norms
+from perceptive.learners.learner import at_one_moment
+from perceptive.learners.ranking import ListLearner
 from perceptive.parameters import KernelRankingParameters
 from perceptive.state import State
 
@@ -68,42 +67,24 @@ class KernelRankingLearner(DualLearner, ListLearner):
     ) -> KernelLists:
         """Check lists and prepare them for learning; see `ListLearner.dataset`."""
         X, y, sizes = self._lists(X, y, sizes)
-        columns = self.space.columns_of(X) if grow else []
-        hasher = self.hashing(X)
-        X = self.read_raw(X, grow)
-        with self.lock.learning() if grow else self.lock.shared(), self.settling(y, sizes, grow):
-            dataset = self._dataset(X, y, weights, sizes, epochs, grow)
-            self.space.remember(None, columns)
-            self.space.hasher = hasher
-            return dataset
-
-    def _dataset(self, X: Any, y: Any, weights: Any, sizes: Any, epochs: int | None, grow: bool) -> KernelLists:
-        kernel, examples = self.prepared(X, grow)
-        n = len(examples)
-        starts = starts_of(sizes, n)
-        checked = check_weights(weights, len(starts) - 1, self.parameters.rule, "list")
-        norms = kernel.norms(examples)
-        good = np.isfinite(norms) & ((norms >= 0) | kernel.one_way)
-        if not good.all():
-            i = int(np.argmin(good))
-            raise ValueError(f"K(x, x) of candidate {i} is {norms[i]:g}; a kernel gives finite numbers ≥ 0 there")
-        grades, hashes = check_grades(y, n), hash_examples(X)
-        if not grow:
-            return KernelLists(self, examples, starts, grades, checked, hashes)
-        before = self.kernel, self.dual, self.n_features
-        dual = self._dual_or_start(kernel)
-        n_features = self.check_features(X)
-        with self.lock.changing():
-            self.kernel, self.dual, self.n_features = kernel, dual, n_features
-        return KernelLists(self, examples, starts, grades, checked, hashes, self.dual, epochs, before)
+        with self.reading(X, grow) as rows, self.settling(y, sizes, grow):
+            kernel, examples = self.prepared(rows, grow)
+            n = len(examples)
+            starts = starts_of(sizes, n)
+            checked = check_weights(weights, len(starts) - 1, self.parameters.rule, "list")
+            check_norms(kernel.norms(examples), kernel, "candidate")
+            grades, hashes = check_grades(y, n), hash_examples(rows)
+            if not grow:
+                return KernelLists(self, examples, starts, grades, checked, hashes)
+            before, dual = (self.kernel, self.dual, self.n_features), self._dual_or_start(kernel)
+            self.take(kernel, dual, rows)
+            return KernelLists(self, examples, starts, grades, checked, hashes, dual, epochs, before)
 
     # ------------------------------------------------------------ predicting
 
+    @at_one_moment
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> Floats:
         """Return Σ α_s K(x_s, x); for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
-        return self.asked(lambda: self._scores(X, sizes, hypothesis))
-
-    def _scores(self, X: Any, sizes: Any, hypothesis: str | None) -> Floats:
         dual, X = self._dual_or_start(self.kernel).predictor(), self.read_raw(X)
         self.check_features(X)
         prepared = self.as_predicted(X, dual)

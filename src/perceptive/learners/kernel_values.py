@@ -1,19 +1,21 @@
-"""Kernel values as a dual has them: K + b², in its precision, and sums of them."""
+"""What a dual computes with: kernel values K + b² and sums of them; updates, counts, and the weight of each voter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.errors import overflowed
+from perceptive.hypotheses import choose_voter
 from perceptive.kernels import Kernel
-from perceptive.learners.dual_journal import Floats
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
+Floats = NDArray[np.float64]
+COUNTS = ("mistakes", "criterion", "made", "radius2")  # what a dual counts per problem
 
 
 class KernelValues:
@@ -60,7 +62,61 @@ class KernelValues:
         return np.ascontiguousarray(np.hstack([self(A, supports.take(slice(j, j + COLUMNS))) for j in parts]))
 
 
+def check_norms(norms: Floats, kernel: Kernel, what: str = "example") -> None:
+    """Raise where the K(x, x) of examples cannot be used."""
+    # A matrix that was given may be anything; an example with K(x, x) ≤ 0 is then never learned from.
+    good = np.isfinite(norms) & ((norms >= 0) | kernel.one_way)
+    if not good.all():
+        i = int(np.argmin(good))
+        raise ValueError(f"K(x, x) of {what} {i} is {norms[i]:g}; a kernel gives finite numbers ≥ 0 there")
+
+
 def tiles(n: int, width: int) -> Iterator[slice]:
     """Parts of n rows of kernel values with so many others each, which take a few megabytes."""
     rows = max(1, ROWS * COLUMNS // max(1, width))
     yield from (slice(i, i + rows) for i in range(0, n, rows))
+
+
+class Updates(NamedTuple):
+    """What was learned: rows, rounds, steps per output, margins and τ per problem."""
+
+    row: NDArray[np.int64]
+    at: NDArray[np.int64]
+    step: Floats
+    margin: Floats
+    tau: Floats
+
+    @classmethod
+    def none(cls, n_outputs: int, n_problems: int) -> Updates:
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, np.zeros((0, n_outputs)), np.zeros((0, n_problems)), np.zeros((0, n_problems)))
+
+    def of(self, which: NDArray[np.int64]) -> Updates:
+        return Updates(self.row[which], self.at[which], self.step[which], self.margin[which], self.tau[which])
+
+
+class Counts(NamedTuple):
+    """The rounds of a dual, and the mistakes and the criterion of each problem."""
+
+    rounds: int
+    mistakes: NDArray[np.int64]
+    criterion: Floats
+
+
+def voter_weights(
+    survival: NDArray[np.int64], hypothesis: str, open: bool, lengths2: Floats | None, seed: int
+) -> Floats:
+    """Return the weight of each v_k in the sum that predicts, divided by its length if ``lengths2`` are given.
+
+    An open average credits the last one with one more round.
+    """
+    if hypothesis == "averaged":
+        survival[-1] += open or survival.sum() == 0
+        weights: Floats = survival / survival.sum()
+    else:
+        weights = np.zeros(len(survival))
+        weights[choose_voter(hypothesis, survival, seed)] = 1.0
+    if lengths2 is not None:
+        lengths = np.sqrt(np.maximum(lengths2, 0.0))
+        weights = np.divide(weights, lengths, out=np.zeros_like(weights), where=lengths > 0)
+    return weights

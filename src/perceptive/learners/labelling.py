@@ -9,12 +9,11 @@ from typing import Any, Self
 
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
-from perceptive.data.sentences import as_lists, check_length
+from perceptive.data.sentences import as_lists, check_length, different_labels, numbered
 from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
 from perceptive.features import bioes, label_repair, schemes
-from perceptive.learners.label_numbers import different_labels, numbered
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 

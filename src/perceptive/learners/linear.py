@@ -17,34 +17,37 @@ from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Problem
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.labelled_rows import ALL, LabelledRows, Pair
-from perceptive.data.labels import (
-    NO_CLASSES,
-    Labels,
-    announced_classes,
-    check_known,
-    check_lengths,
-    in_order_of_labels,
-)
+from perceptive.data.labels import NO_CLASSES, Labels, check_known, check_lengths, in_order_of_labels
 from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners import multiclass
-from perceptive.learners.compact_vector import Vector
-from perceptive.learners.facts import parameter_facts, space_facts
-from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.mixable import Mixable
+from perceptive.learners.class_learner import (
+    ClassLearner,
+    check_cost,
+    check_problems,
+    combine_ovo,
+    combine_ovr,
+    name_of_output,
+    perceptron_criterion,
+)
+from perceptive.learners.learner import at_one_moment
 from perceptive.learners.new_classes import check_new, go_on_open, open_vectors
 from perceptive.learners.one_dict import learn_dict, predict_dict
-from perceptive.learners.scoring import score_rows
-from perceptive.learners.vector_state import state_of_vector, vector_from_state
+from perceptive.learners.vector_learner import (
+    VectorLearner,
+    problems_of,
+    score_rows,
+    state_of_vector,
+    vector_from_state,
+)
 from perceptive.learners.weight_vector import WeightVector
-from perceptive.learners.witnesses import problems_of
+from perceptive.learners.weights import Vector
 from perceptive.parameters import LinearParameters
 from perceptive.state import State, check_labels, numbered, plain_values
 
 
-class LinearLearner(Mixable):
+class LinearLearner(ClassLearner, VectorLearner):
     """An online learner: it predicts, sees the truth, and learns from its mistakes.
 
     Two classes known in advance are one binary problem. Otherwise, classes may appear at any time: the learner then
@@ -90,15 +93,11 @@ class LinearLearner(Mixable):
         self, classes: Sequence[Any] | None = None, *, fixed: bool = True, provisional: bool = False, **parameters: Any
     ) -> None:
         self.parameters = p = LinearParameters.of_learner(parameters)
-        self.announced, self.fixed, self.provisional = classes is not None, fixed and not provisional, provisional
-        self.classes: list[Any] = []
-        self.index: dict[Any, int] = {}
+        self.provisional = provisional
         self.space = FeatureSpace.declared(p.bits, p.n_features)
         self.vectors: dict[Pair, WeightVector] = {}
-        self.temperature: float | None = None  # of the probabilities, once calibrated
         self.cost: NDArray[np.float64] | None = None
-        if classes is not None:
-            self.set_classes(announced_classes(classes))
+        self._begin(classes, fixed and not provisional)
         if p.ties == "positive" and self.joint:
             raise ParameterError(
                 "{} is about two classes; announce two, or choose {} or {}",
@@ -117,7 +116,7 @@ class LinearLearner(Mixable):
     @property
     def binary(self) -> bool:
         """Whether this is one problem of +1 against −1."""
-        return self.announced and len(self.classes) == 2 and self.parameters.cost is None
+        return super().binary and self.parameters.cost is None
 
     @property
     def joint(self) -> bool:
@@ -126,14 +125,13 @@ class LinearLearner(Mixable):
 
     def set_classes(self, labels: list[Any]) -> None:
         """Set the classes, in this order."""
-        multiclass.check_problems(self.parameters.multiclass, len(labels))
-        self.classes = labels
-        self.index = dict(zip(labels, range(len(labels)), strict=True))
+        check_problems(self.parameters.multiclass, len(labels))
+        super().set_classes(labels)
         reference = self.parameters.reference
         if reference is not None and self.announced and reference not in self.index:
             raise ParameterError("{} is not one of the classes " + f"{labels!r}", Parameter("reference", reference))
         if self.parameters.cost is not None:
-            self.cost = multiclass.check_cost(self.parameters.cost, len(labels))
+            self.cost = check_cost(self.parameters.cost, len(labels))
 
     def pairs(self) -> list[Pair]:
         """Return the problems that these classes need."""
@@ -227,57 +225,43 @@ class LinearLearner(Mixable):
                     keep()
         return LabelledRows(self, rows, labels, weights)
 
+    batch_of = staticmethod(single_row)
+
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Learn from x with the label y, by the rule. Return whether it was a mistake."""
         if type(x) is dict and weight == 1.0:
             mistake = learn_dict(self, x, y)
             if mistake is not None:
                 return mistake
-        return is_mistake(self, lambda: self.learn_many(single_row(x), [y], None if weight == 1.0 else [weight]))
-
-    def learn_many(self, X: Any, y: Any, weights: Any = None) -> None:
-        """Learn from many examples, in the given order."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights))
+        return super().learn(x, y, weight)
 
     # ------------------------------------------------------------ predicting
-
-    def score(self, x: Any, hypothesis: str | None = None) -> float | NDArray[np.float64]:
-        """Return v·x (``predict`` in the notes), or one such number per class."""
-        scores = self.scores(single_row(x), hypothesis)[0]
-        return scores if isinstance(scores, np.ndarray) else float(scores)
 
     def predict(self, x: Any, hypothesis: str | None = None) -> Any:
         """Return the label of x."""
         found = predict_dict(self, x, hypothesis or self.parameters.hypothesis) if type(x) is dict else None
-        if found is not None:
-            return found[0]
-        return self.predict_many(single_row(x), hypothesis)[0]
+        return super().predict(x, hypothesis) if found is None else found[0]
 
-    def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
-        """Return the label of each row."""
-        return self.asked(lambda: [self.classes[i] for i in self.decisions(X, hypothesis)])
-
+    @at_one_moment
     def decisions(self, X: Any, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the index of the class of each row."""
-        return self.asked(lambda: self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis))
+        return self.decisions_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
+    @at_one_moment
     def decisions_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.int64]:
         """Return the same for rows that its space has made; scores are computed in parts."""
+        parts = in_parts(rows.n, len(self.classes))
+        return np.concatenate([self.decide(self._scores_of(rows[some], hypothesis)) for some in parts])
 
-        def decisions() -> NDArray[np.int64]:
-            parts = in_parts(rows.n, len(self.classes))
-            return np.concatenate([self.decide(self._scores_of(rows[some], hypothesis)) for some in parts])
-
-        return self.asked(decisions)
-
+    @at_one_moment
     def scores(self, X: Any, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of many examples: one per row for two classes, else one per row and class."""
-        return self.asked(lambda: self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis))
+        return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
+    @at_one_moment
     def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of rows that its space has made."""
-        return self.asked(lambda: self._scores_of(rows, hypothesis))
+        return self._scores_of(rows, hypothesis)
 
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         if not self.classes:
@@ -288,45 +272,32 @@ class LinearLearner(Mixable):
             scores = score_rows(vectors[ALL], rows, hypothesis, self.threads)
             return scores[:, 0] if self.binary else scores
         parts = {pair: score_rows(vector, rows, hypothesis, self.threads)[:, 0] for pair, vector in vectors.items()}
-        reduction = multiclass.combine_ovr if self.parameters.multiclass == "ovr" else multiclass.combine_ovo
+        reduction = combine_ovr if self.parameters.multiclass == "ovr" else combine_ovo
         return reduction(parts, rows.n, len(self.classes))
 
-    def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Turn scores into indices of classes; the lowest index wins ties."""
-        if self.binary:
-            return multiclass.decide_binary(scores, self.parameters.ties)
-        return multiclass.decide_argmax(scores, self.index.get(self.parameters.reference))
-
+    @at_one_moment
     def criterion(self, X: Any, y: Sequence[Any], hypothesis: str | None = None) -> float:
         """Return the perceptron criterion E_p(w): −Σ y·score of the mistakes, or Σ max(0, best rival − score of y)."""
         labels, which = Labels.of(y)
-
-        def criterion() -> float:
-            rows, index = self.space.rows(X, first=not self.vectors), self.index
-            check_lengths(rows.n, len(which))
-            check_known(labels, index)
-            truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
-            scored = ((self._scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
-            return sum(multiclass.criterion(*part) for part in scored)
-
-        return self.asked(criterion)
+        rows, index = self.space.rows(X, first=not self.vectors), self.index
+        check_lengths(rows.n, len(which))
+        check_known(labels, index)
+        truth = np.array([index[label] for label in labels], dtype=np.int64)[which]
+        scored = ((self._scores_of(rows[i], hypothesis), truth[i]) for i in in_parts(rows.n, len(self.classes)))
+        return sum(perceptron_criterion(*part) for part in scored)
 
     # ------------------------------------------------------------ the run so far
-
-    def facts(self) -> dict[str, Any]:
-        """Describe it, as plain values by name."""
-        p, own = self.parameters, {"classes": self.classes, "features": self.n_features}
-        return {**parameter_facts(p), **own, **space_facts(self.space, p)}
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """Return each score: its name, and where its weights are."""
         for pair, vector in self.vectors.items():
             for k in range(vector.n_classes):
-                yield multiclass.name_of_output(self.classes, pair, None if vector.binary else k), vector, k
+                yield name_of_output(self.classes, pair, None if vector.binary else k), vector, k
 
+    @at_one_moment
     def problems(self, witness: ArrayLike | None = None) -> list[Problem]:
         """Return the sequences v₀, v₁, … of the theorems."""
-        return self.asked(lambda: problems_of(self.vectors, witness, self.space))
+        return problems_of(self.vectors, witness, self.space)
 
     def finish(self) -> None:
         """End learning for now: no more classes are expected, and predictions may compute whole vectors."""

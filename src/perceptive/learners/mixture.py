@@ -7,7 +7,7 @@ or its updates. A mixture is ::
     spread = Σ_i Σ_t (v_{i,t} − v)      for the average: the mean of all v_{i,t}, as in `reference.mixing`
 
 so that a shard is the mixture of itself, and two mixtures add up to one. Both are zero if nothing was learned. With
-the lazy average (core/linear.hpp), Σ_t (v_{i,t} − v) = clock·(v_i − v) − sum. Shares of sum that a shard puts off wait
+the lazy average (core/linear.hpp), Σ_t (v_{i,t} − v) = clock·(v_i − v) − sum. Shares of sum that a shard defers wait
 with those of the vector, and are left out here.
 
 AROW keeps σ beside each weight: with P_i = 1/σ_i, P = Σ μ_i P_i and v = P⁻¹ Σ μ_i P_i v_i. Written with ρ_i = P_i σ,
@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.learners.dense_weights import DenseWeights
-from perceptive.learners.sparse_weights import Cells, SparseWeights
+from perceptive.learners.weights import Cells, DenseWeights, SparseWeights
 from perceptive.state import Arrays
 
 if TYPE_CHECKING:
@@ -185,6 +184,6 @@ def replica_of(vector: WeightVector) -> WeightVector:
         twin.biases[name][:] = vector.biases[name]
     twin.bind_again()
     twin.run.norm2 = vector.run.norm2
-    if vector.put_off is not None:
-        twin.share(vector.put_off)
+    if vector.deferred is not None:
+        twin.share(vector.deferred)
     return twin

@@ -18,7 +18,7 @@ from perceptive import _core
 from perceptive.data.labelled_rows import ALL
 from perceptive.data.labels import NewClass
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.dual_journal import COUNTS
+from perceptive.learners.kernel_values import COUNTS
 from perceptive.learners.weight_vector import WeightVector
 from perceptive.state import Arrays
 

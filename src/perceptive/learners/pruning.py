@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import Parameter, ParameterError
-from perceptive.learners.compact_vector import CompactVector
-from perceptive.learners.guarded import NOTHING_LEARNED
+from perceptive.learners.learner import NOTHING_LEARNED
 from perceptive.learners.packed_weights import whole_unit
 from perceptive.learners.weight_vector import WeightVector
+from perceptive.learners.weights import CompactVector
 from perceptive.parameters import PRECISIONS
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.data.dataset import Dataset, Problem
+from perceptive.data.dataset import Dataset
 from perceptive.data.sample_weights import check_weights, takes
-from perceptive.data.sentences import as_lists
+from perceptive.data.sentences import as_lists, different_labels
 from perceptive.errors import DataError, ExampleWarning, renumbered
 from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
@@ -35,9 +35,7 @@ from perceptive.learners.candidates import (
     few_sentences,
     graded_lists,
 )
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.label_numbers import different_labels
-from perceptive.learners.learner import is_mistake, learn_all
+from perceptive.learners.learner import Learner, forwarded
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states, ranker_class
 from perceptive.learners.sequence import SequenceLearner
@@ -52,7 +50,7 @@ OWN = ("k", "folds", "target")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
 
-class RerankingLearner:
+class RerankingLearner(Learner):
     """A tagger that proposes the k best label sequences of a sentence, and a ranker that chooses among them.
 
     The tagger does not change; only the order is learned. Rounds, mistakes and updates are those of the ranker.
@@ -95,6 +93,9 @@ class RerankingLearner:
     ['O', 'O', 'B']
     """
 
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        return object.__new__(cls)  # the ranker's lock is its lock
+
     def __init__(
         self,
         tagger: SequenceLearner,
@@ -121,15 +122,7 @@ class RerankingLearner:
 
     # ------------------------------------------------------------ learning
 
-    def dataset(
-        self,
-        X: Sequence[Any],
-        y: Sequence[Sequence[Any]],
-        weights: Any = None,
-        *,
-        epochs: int | None = None,
-        grow: bool = True,
-    ) -> Dataset:
+    def dataset(self, X: Any, y: Any, weights: Any = None, *, epochs: int | None = None, grow: bool = True) -> Dataset:
         """Make the ranker's dataset from the proposals for sentences: see `Learner.dataset`.
 
         With ``epochs``, the sentences are a training set, and their candidates come from cross-fitting; else from the
@@ -245,18 +238,6 @@ class RerankingLearner:
             names = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
             raise ValueError(f"the tagger does not know the labels {names}; give one that has learned from such data")
 
-    def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Learn the order of the tagger's proposals for a sentence with these labels, if the rule requires it.
-
-        Returns whether it was a mistake.
-        """
-        return is_mistake(self, lambda: self.learn_many([x], [y]))
-
-    def learn_many(self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None) -> None:
-        """Learn from many sentences, in the given order."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights))
-
     # ------------------------------------------------------------ predicting
 
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
@@ -285,10 +266,6 @@ class RerankingLearner:
         rows = describe(x, proposed, *self._view)
         best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
         return rows[best], proposed[best][0]
-
-    def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> list[Any]:
-        """Return the labels of a sentence; ``hypothesis`` is the ranker's."""
-        return self.predict_many([x], hypothesis)[0]
 
     def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
         """Return the labels of each sentence; ``hypothesis`` is the ranker's."""
@@ -319,11 +296,6 @@ class RerankingLearner:
     tokeniser: str = forwarded("tagger.tokeniser", "How texts become tokens.")
     lock: _core.Lock = forwarded("ranker.lock", "The ranker's: it is what learns.")
     parameters: Any = forwarded("ranker.parameters", "The ranker's: rule, hypothesis, …")
-    rounds: int = forwarded("ranker.rounds", "Lists played so far.")
-    mistakes: int = forwarded("ranker.mistakes", "Lists whose best did not win.")
-    updates: int = forwarded("ranker.updates", "Updates so far.")
-    loss: float = forwarded("ranker.loss", "The perceptron criterion of the mistakes as they happened.")
-    progress: tuple[int, int, float] = forwarded("ranker.progress", "Mistakes, updates and loss, all of one moment.")
     played: int = forwarded("ranker.played", "Lists recorded by datasets.")
     fingerprint: int = forwarded("ranker.fingerprint", "The sum of the hashes of these lists.")
     open: bool = forwarded("ranker.open", "Whether the ranker stands between two lists of a stream.")
@@ -331,11 +303,12 @@ class RerankingLearner:
     first_epoch: tuple[int, int] | None = forwarded("ranker.first_epoch", "Rounds and mistakes of the first epoch.")
 
     compare: Callable[..., Evaluation] = forwarded("tagger.compare", "What is right of what was predicted.")
-    record: Callable[[int, int, int], None] = forwarded("ranker.record", "Add to what its datasets have recorded.")
-    finish: Callable[[], None] = forwarded("ranker.finish", "Learning is over for now.")
-    snapshot: Callable[[], Any] = forwarded("ranker.snapshot", "Everything that learning changes, copied.")
-    restore: Callable[[Any], None] = forwarded("ranker.restore", "Go back to a snapshot.")
-    problems: Callable[..., Sequence[Problem]] = forwarded("ranker.problems", "The run as theorems see it.")
+    _count: Any = forwarded("ranker._count", "Lists played, those whose best did not win, updates, …")
+    record: Any = forwarded("ranker.record", "Add to what its datasets have recorded.")
+    finish: Any = forwarded("ranker.finish", "Learning is over for now.")
+    snapshot: Any = forwarded("ranker.snapshot", "Everything that learning changes, copied.")
+    restore: Any = forwarded("ranker.restore", "Go back to a snapshot.")
+    problems: Any = forwarded("ranker.problems", "The run as theorems see it.")
 
     def facts(self) -> dict[str, Any]:
         """Describe the ranker, and what it chooses from."""

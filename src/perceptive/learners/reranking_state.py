@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from perceptive.kernels.storage import Functions
+from perceptive.kernels.storage import Functions, function_of, name_of
 from perceptive.learners.candidates import hashed, structure_of
-from perceptive.learners.named_functions import function_of, name_of
 from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.state import Meta, State, below
@@ -44,9 +43,7 @@ def join_states(tagger: State, ranker: State, about: Meta, features: Any, struct
 def part_states(state: State, functions: Functions | None = None) -> Parts:
     """What `join_states` put together; raises ValueError where it does not fit, or a function is missing."""
     meta, functions = state.meta, functions or {}
-    features = function_of(
-        "features", meta.get("features"), functions
-    )  # files of before there were kernels have neither
+    features = function_of("features", meta.get("features"), functions)  # files from before kernels have neither
     structure = function_of("structure", meta.get("structure"), functions)
     if structure is not None:
         structure_of(structure)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -10,23 +11,23 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.data.sample_weights import check_weights
-from perceptive.data.sentences import SentenceDataset, paired
+from perceptive.data.sentences import Ask, SentenceDataset, SentenceReader, different_labels, numbered, paired
 from perceptive.data.token_values import Tokens
 from perceptive.errors import Parameter, ParameterError
 from perceptive.evaluation.conlleval import Evaluation
+from perceptive.features.presets import PRESETS
 from perceptive.features.schemes import STRICT
 from perceptive.features.templates import Templates
-from perceptive.learners.label_numbers import different_labels, numbered
+from perceptive.features.tokens import TOKENISERS
+from perceptive.kernels.storage import function_of, name_of
+from perceptive.learners.calibration import lost_by_others, merged
 from perceptive.learners.labelling import Labelling, Labels
-from perceptive.learners.learner import is_mistake, learn_all
-from perceptive.learners.sentence_reader import Ask, SentenceReader
-from perceptive.learners.sequence_model import opened_template
-from perceptive.learners.sequence_probabilities import lost_by_others, merged
+from perceptive.learners.sequence_model import Vectors, need_journal, opened_template
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
-from perceptive.learners.sequence_state import parameters_from, restore_state, state_of
-from perceptive.learners.sequence_vectors import Vectors, need_journal
 from perceptive.parameters import SequenceParameters
-from perceptive.state import State
+from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
+
+MODEL = "model."  # before the names of the core's arrays
 
 
 class SequenceLearner(SequenceRun):
@@ -100,19 +101,15 @@ class SequenceLearner(SequenceRun):
             with self.lock.shared():
                 parts = self._able(), self._readable, self.labelling
                 return self._encoded(parts, X, self.labelling.look_up(y, self.index), self.index, weights)
-        with self.lock.learning():
+        with self.lock.learning():  # all is made first, and then kept
             whole = epochs is not None and (resumed or self.rounds == 0)
-            return self._met(X, y, weights, whole, classes)
-
-    def _met(self, X: list[Any], y: list[Any], weights: Any, whole: bool, classes: Iterable[Any]) -> SentenceDataset:
-        """Sentences to learn from, whose labels the learner knows from now on: all is made first, and then kept."""
-        parts, within, every = self._settled(X, y, whole, classes)
-        if whole and parts[1].unlearned:
-            parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
-        index = {label: i for i, label in enumerate(every)}
-        dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
-        self._keep(parts, every, X, whole)
-        return dataset
+            parts, within, every = self._settled(X, y, whole, classes)
+            if whole and parts[1].unlearned:
+                parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
+            index = {label: i for i, label in enumerate(every)}
+            dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
+            self._keep(parts, every, X, whole)
+            return dataset
 
     def check(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         """Return sentences and labels as lists; raise if they do not fit each other or the required scheme."""
@@ -152,17 +149,6 @@ class SequenceLearner(SequenceRun):
             self.played_rows = rows if rows is self.played_rows else None
             self.core.play(sentences, rows, order, *how)
 
-    def learn(self, x: Sequence[Any], y: Sequence[Any]) -> bool:
-        """Learn from a sentence and its labels, by the rule. Return whether it was a mistake."""
-        return is_mistake(self, lambda: self.learn_many([x], [y]))
-
-    def learn_many(
-        self, X: Sequence[Any], y: Sequence[Sequence[Any]], weights: Any = None, *, classes: Iterable[Any] = ()
-    ) -> None:
-        """Learn from many sentences, in the given order; ``classes`` are more labels than those of y."""
-        with self.lock.learning():
-            learn_all(self.dataset(X, y, weights, classes=classes))
-
     @property
     def open(self) -> bool:
         """Whether it is between two sentences of a stream; see `Learner`."""
@@ -173,14 +159,7 @@ class SequenceLearner(SequenceRun):
         if self.model is not None:
             self.model.run.open = open
 
-    def finish(self) -> None:
-        """Do nothing: vectors are computed when first needed, and kept until learning continues."""
-
     # ------------------------------------------------------------ predicting
-
-    def predict(self, x: Sequence[Any], hypothesis: str | None = None) -> Labels:
-        """Return the labels of a sentence."""
-        return self.predict_many([x], hypothesis)[0]
 
     def predict_many(
         self,
@@ -190,23 +169,18 @@ class SequenceLearner(SequenceRun):
     ) -> list[Labels]:
         """Return the labels of many sentences; predictions have every label in ``forced`` that is not None."""
         with self.lock.shared():
-            return self._predicted(X, hypothesis, forced)
-
-    def _predicted(
-        self, X: Sequence[Any], hypothesis: str | None, forced: Sequence[Sequence[Any]] | None
-    ) -> list[Labels]:
-        core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
-        hypothesis = hypothesis or self.parameters.hypothesis
-        if hypothesis == "voted":
-            need_journal(self.parameters, "voted")
-            if forced is not None:
-                raise ValueError("a vote cannot be forced; choose another hypothesis")
-        if hypothesis == "voted" and core.run.rounds:
-            found = self._ask(lambda X, _: core.vote(X, names), X)
-        else:  # before the first sentence there is v₀ alone to vote
-            vector = None if hypothesis == "voted" else self.vector(hypothesis)
-            found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
-        return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
+            core, names, beam = self._able(), self.labelling.names(self.labels), self.parameters.beam
+            hypothesis = hypothesis or self.parameters.hypothesis
+            if hypothesis == "voted":
+                need_journal(self.parameters, "voted")
+                if forced is not None:
+                    raise ValueError("a vote cannot be forced; choose another hypothesis")
+            if hypothesis == "voted" and core.run.rounds:
+                found = self._ask(lambda X, _: core.vote(X, names), X)
+            else:  # before the first sentence there is v₀ alone to vote
+                vector = None if hypothesis == "voted" else self.vector(hypothesis)
+                found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
+            return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None
@@ -259,6 +233,12 @@ class SequenceLearner(SequenceRun):
 
     # ------------------------------------------------------------ the model as a whole
 
+    def departure(self) -> tuple[State, Mapping[str, Any]]:
+        """Return the state of a replica; see `MixableLearner`. Rows of weights keep their numbers."""
+        replica = self.replica()
+        functions = {} if self.features is None else {name_of(self.features): self.features}
+        return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
+
     def state(self) -> State:
         """Return the whole state, as plain values and arrays."""
         with self.lock.exclusive():
@@ -282,3 +262,102 @@ class SequenceLearner(SequenceRun):
             self.templates, self.model = self._opened(self.templates)
         if pickled["learned"] is not None:
             self.restore(pickled["learned"])
+
+
+# ---------------------------------------------------------------- as plain values and arrays, and back
+
+
+def is_preset(template: Any) -> bool:
+    """Whether templates are known by a name."""
+    return isinstance(template, str) and (template in ("auto", "attributes") or template in PRESETS)
+
+
+def plain_template(template: Any, learner: SequenceLearner) -> Any:
+    """A template as JSON has it: a preset's name, or the text of what the learner has."""
+    assert learner.templates is not None
+    return template if is_preset(template) else learner.templates.text
+
+
+def state_of(learner: SequenceLearner, learned: Any = None) -> State:
+    """All that a learner is; ``learned``: its snapshot, where that is another."""
+    templates, p = learner.templates, learner.parameters
+    if templates is None or learner.model is None:
+        raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
+    parameters = {f.name: plain(getattr(p, f.name)) for f in fields(p) if f.name != "template"}
+    model, fingerprint = learner.snapshot() if learned is None else learned
+    words, own_function = _dictionaries(templates), learner.features is not None and p.template != "attributes"
+    meta = {
+        "parameters": {**parameters, "template": plain_template(p.template, learner)},
+        "text": templates.text,
+        "where": templates.where,
+        "dictionaries": [name for name, _ in words],
+        "labels": check_labels(list(map(plain, learner.labels))),
+        **learner.labelling.state(),
+        "label_column": learner.label_column,
+        "columns": list(learner.columns),
+        "n_columns": learner.n_columns,
+        "tokeniser": learner.tokeniser,
+        **({"function": {"function": name_of(learner.features)}} if own_function else {}),
+        **({} if learner.tokens is None else {"tokens": learner.tokens.kind, "numbers": learner.tokens.numbers}),
+        "fingerprint": str(fingerprint),
+        "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
+        "temperature": learner.temperature,
+    }
+    arrays = {MODEL + name: array for name, array in model.items()}
+    for i, (_, some) in enumerate(words):
+        arrays[f"dictionary{i}"] = np.frombuffer("\n".join(some).encode(), np.uint8)
+    return State(meta, arrays)
+
+
+def parameters_from(state: State, functions: Mapping[str, Any]) -> Meta:
+    """The parameters of a learner; raises ValueError where they cannot be, or where a function is missing."""
+    parameters = state.meta["parameters"]
+    if parameters.get("template") == "attributes":
+        return dict(parameters)
+    function = function_of("template", state.meta.get("function"), functions)
+    return {**parameters, "template": _templates_from(state) if function is None else function}
+
+
+def restore_state(learner: SequenceLearner, state: State) -> None:
+    """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
+    meta = state.meta
+    learner.labelling.restore(meta)
+    in_scheme = meta["scheme"] is not None or meta["given"] is not None
+    if in_scheme and not all(isinstance(label, str) and label for label in meta["labels"]):
+        raise ValueError("the labels of a scheme must be texts that are not empty")
+    learner.columns = tuple(meta.get("columns", ()))
+    learner.label_column, learner.n_columns = _columns_from(meta)
+    learner.tokeniser = meta.get("tokeniser", TOKENISERS[0])  # models of earlier builds have no such field
+    learner.meet_labels(meta["labels"])
+    if len(learner.labels) != len(meta["labels"]):
+        raise ValueError("labels are not all different")
+    learner.restore((below(state.arrays, MODEL), int(meta["fingerprint"])))
+    learner.first_epoch = pair_or_none(meta.get("first_pass"))
+    learner.temperature = meta.get("temperature")
+    if "tokens" in meta:
+        learner.tokens = Tokens(meta["tokens"], meta.get("numbers"))
+
+
+def _templates_from(state: State) -> Templates:
+    text, where, names = (state.meta[name] for name in ("text", "where", "dictionaries"))
+    blobs = [array_of(state.arrays, f"dictionary{i}", np.uint8, (None,)).tobytes().decode() for i in range(len(names))]
+    words = {name: blob.split("\n") if blob else [] for name, blob in zip(names, blobs, strict=True)}
+    templates = Templates(text, where, words, reads=False)
+    if [name for name, _ in _dictionaries(templates)] != names:
+        raise ValueError("dictionaries and templates do not match")
+    return templates
+
+
+def _dictionaries(templates: Templates) -> list[tuple[str, list[str]]]:
+    """All that are known, with their words."""
+    every = [*templates.dictionaries.items(), *templates.phrases.items()]
+    return [(name, words) for name, words in every if name not in templates.unlearned]
+
+
+def _columns_from(meta: Meta) -> tuple[int | str | None, int | None]:
+    """The column of labels and how many columns there are; files of before they were remembered have neither."""
+    column, n = meta.get("label_column"), meta.get("n_columns")
+    chosen = isinstance(column, str) or meta.get("columns")  # a name, or the number of a column of the file
+    if (column is None) != (n is None) or (n is not None and not chosen and not -n <= column < n):
+        raise ValueError(f"label_column is {column}, of {n} columns")
+    return column, n

@@ -1,12 +1,16 @@
-"""The core's model of a tagger: made from templates, and told which labels there are."""
+"""The core's model of a tagger: made from templates, told which labels there are, and the vectors it predicts by."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from perceptive import _core
+from perceptive.data.dataset import Witness
 from perceptive.data.sentences import Features
 from perceptive.data.token_values import BOTH, kind_of
 from perceptive.errors import ExampleError, Parameter, ParameterError, literal
@@ -15,6 +19,7 @@ from perceptive.features.label_repair import meant
 from perceptive.features.presets import FURTHER, OF_THE_PERCEPTRON, brought, lines_for
 from perceptive.features.template import Template, Values
 from perceptive.features.templates import Column, Templates, matches
+from perceptive.hypotheses import check_name, choose_voter
 from perceptive.learners.labelling import Labelling
 from perceptive.parameters import SequenceParameters
 
@@ -24,6 +29,7 @@ SEGMENTS = Parameter("segments", True)
 MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
 MOST_LABELS_OF_TRIPLES = 2**9
 MOST_NAMED = 2**22  # labels and pairs of labels in the sets of all templates together
+Moment = tuple[_core.SequenceModel, int, int, bool]  # a model, its rounds and labels, and whether it is open
 
 
 def attributes(sentence: Sequence[Any], t: int) -> Any:
@@ -188,3 +194,55 @@ def _members(names: Sequence[tuple[str, ...]], now: tuple[str, ...], before: tup
         for wanted in (now, before)
     )
     return [p * len(names) + y for p in others for y in mine] if pairs else mine
+
+
+# ---------------------------------------------------------------- vectors
+
+
+class Vectors:
+    """The last, averaged, best and drawn vector, each made once for the state that the model is in."""
+
+    def __init__(self, parameters: SequenceParameters) -> None:
+        self._parameters = parameters
+        self._made: dict[str, tuple[Moment, _core.SequenceVector]] = {}
+
+    def of(self, core: _core.SequenceModel, hypothesis: str) -> _core.SequenceVector | None:
+        """The vector of a hypothesis; None is the last one."""
+        check_name(hypothesis)
+        if hypothesis == "last":
+            return None
+        if hypothesis == "voted":
+            raise ValueError("a vote has no single vector, so no scores; choose another hypothesis")
+        now = core, core.run.rounds, core.n_labels, core.run.open  # read first: others may learn while a vector is made
+        made = self._made.get(hypothesis)
+        if made is not None and made[0] == now:
+            return made[1]
+        if hypothesis == "averaged" and core.run.clock == 0:
+            return None  # nothing was learned since the vector was loaded
+        if hypothesis == "averaged":
+            vector = core.average()
+        else:
+            need_journal(self._parameters, hypothesis)
+            survival = np.array(core.survival, np.int64)
+            vector = core.voter(choose_voter(hypothesis, survival, self._parameters.random_state))
+        self._made[hypothesis] = now, vector
+        return vector
+
+    def witnesses(self, core: _core.SequenceModel) -> dict[str, Witness]:
+        """The vectors that a theorem may call upon; those of length 0 say nothing."""
+        names = ("last", "averaged", "best") if self._parameters.keeps_journal else ("last", "averaged")
+        found = {name: self.of(core, name) for name in names}
+        lengths = {name: math.sqrt(core.squared_norm(vector)) for name, vector in found.items()}
+        return {name: Witness(found[name], length) for name, length in lengths.items() if length}
+
+    def clear(self) -> None:
+        """Forget them: the model has changed."""
+        self._made.clear()
+
+
+def need_journal(parameters: SequenceParameters, hypothesis: str) -> None:
+    """Raise where not every update is kept."""
+    if not parameters.keeps_journal:
+        raise ParameterError(
+            "{} needs every update; train with {}", Parameter("hypothesis", hypothesis), Parameter("keep", "all")
+        )

@@ -12,23 +12,20 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Problem
 from perceptive.data.labels import in_order_of_labels
-from perceptive.data.sentences import Features
+from perceptive.data.sentences import Features, SentenceReader
 from perceptive.data.token_values import Tokens
 from perceptive.errors import ParameterError
 from perceptive.features.clusters import Contexts
 from perceptive.features.presets import brought
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISER
-from perceptive.learners.facts import parameter_facts, rule_facts
-from perceptive.learners.forwarding import forwarded
-from perceptive.learners.guarded import NOTHING_LEARNED, Guarded
 from perceptive.learners.labelling import Labelling, Labels
+from perceptive.learners.learner import NOTHING_LEARNED, MixableLearner, counter, forwarded
 from perceptive.learners.mixture import weighted
-from perceptive.learners.named_functions import name_of
 from perceptive.learners.pruning import check_prunable
-from perceptive.learners.sentence_reader import SentenceReader
 from perceptive.learners.sequence_model import (
     NO_FEATURES,
+    Vectors,
     check_labels_fit,
     guess_preset,
     new_model,
@@ -36,10 +33,8 @@ from perceptive.learners.sequence_model import (
     tell_labels,
     warn_of_labels,
 )
-from perceptive.learners.sequence_state import state_of
-from perceptive.learners.sequence_vectors import Vectors
 from perceptive.parameters import SequenceParameters
-from perceptive.state import Arrays, State
+from perceptive.state import Arrays
 
 Parts = tuple[_core.SequenceModel, Templates, Labelling]
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
@@ -48,7 +43,7 @@ SEGMENT = {-2: "length", -3: "text", -4: "shape"}
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
-class SequenceRun(Guarded):
+class SequenceRun(MixableLearner):
     """The base class of the tagger's learner: everything about its model except learning and predicting."""
 
     parameters: SequenceParameters
@@ -197,12 +192,12 @@ class SequenceRun(Guarded):
             known = p.rule == "perceptron" and not p.hamming and not p.beam
             mixed = {**weighted(core.run), "certified": known, "batch": p.batch}
             mixed.pop("weighted_mistakes", None)  # the theorem is about updates
-            return [Problem(**run, **rule_facts(p), witnesses=self._vectors.witnesses(core), **mixed)]
+            return [Problem(**run, **p.rule_facts(), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
         return 0 if self.model is None else getattr(self.model.run, name)
 
-    played = Guarded.rounds  # the core counts them one by one
+    played = MixableLearner.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
 
     def record(self, fingerprint: int, played: int, ids: int) -> None:
@@ -220,7 +215,7 @@ class SequenceRun(Guarded):
         """Describe it, as plain values by name."""
         scheme = {"scheme": self.labelling.given or self.labelling.scheme, "label_column": self.label_column}
         features = 0 if self.model is None else int(self.model.n_state_rows + self.model.n_edge_rows)
-        return {**parameter_facts(self.parameters), "classes": self.classes, **scheme, "features": features}
+        return {**self.parameters.facts(), "classes": self.classes, **scheme, "features": features}
 
     def prune(self, threshold: float = 0.0, hypothesis: str | None = None, precision: str | None = None) -> None:
         """Keep only the vector that predicts, and only its weights above a threshold in absolute value.
@@ -275,22 +270,14 @@ class SequenceRun(Guarded):
         """Defer nothing: a shard has the average of every feature that it has seen."""
         return False
 
-    def replica(self) -> Self:
-        """Return a tagger with the same weights that learns separately; see `Learner`."""
-        twin = type(self).__new__(type(self))
-        with self.lock.shared():
-            mine = {name: value for name, value in self.__dict__.items() if name not in twin.__dict__}
-            twin.__dict__.update(mine)
-            twin.model, twin._vectors = _core.replica_of(self.core), Vectors(self.parameters)
-        return twin
+    def _replicate(self, twin: Self) -> None:
+        twin.model, twin._vectors = _core.replica_of(self.core), Vectors(self.parameters)
 
     def mixture(self, replica: Self, by_updates: bool) -> dict[Any, _core.SequenceMixture]:
-        """Return what a replica has learned; see `Learner`."""
         assert replica.played_rows is not None
         return {0: _core.SequenceMixture(self.core, replica.core, replica.played_rows, by_updates)}
 
     def mix(self, mixture: dict[Any, _core.SequenceMixture]) -> None:
-        """Move by what replicas have learned."""
         with self.lock.learning(), self.lock.changing():
             self._vectors.clear()
             mixture[0].apply(self.core, self.played_rows)
@@ -341,12 +328,6 @@ class SequenceRun(Guarded):
         """Add the strings that another learner knows; new ones come last."""
         with self.lock.learning(), self.lock.changing():
             self.core.meet_strings(strings)
-
-    def departure(self) -> tuple[State, Mapping[str, Any]]:
-        """Return the state of a replica; see `Learner`. Rows of weights keep their numbers."""
-        replica: Any = self.replica()
-        functions = {} if self.features is None else {name_of(self.features): self.features}
-        return state_of(replica, (replica.core.state(None, 0.0), 0)), functions
 
 
 def _weight_name(

@@ -11,11 +11,18 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import Parameter, ParameterError, overflowed
 from perceptive.hypotheses import HYPOTHESES, check_name, choose_voter
-from perceptive.learners.compact_vector import CompactVector, Vector, inner, is_finite, of_run
 from perceptive.learners.deferred_average import DeferredAverage
-from perceptive.learners.dense_weights import DenseWeights
 from perceptive.learners.mixture import MIXED, VectorMixture
-from perceptive.learners.sparse_weights import MANY, SparseWeights
+from perceptive.learners.weights import (
+    MANY,
+    CompactVector,
+    DenseWeights,
+    SparseWeights,
+    Vector,
+    inner,
+    is_finite,
+    of_run,
+)
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import Arrays
@@ -332,7 +339,7 @@ class WeightVector(DeferredAverage):
         """Add what replicas have learned."""
         self.forget_vectors()
         mixture.apply(self, threads)
-        self.take_put_off()
+        self.take_deferred()
         self._check_precision()
 
     # ------------------------------------------------------------ state

@@ -7,16 +7,20 @@ knows its own state (``state()``, ``from_state()``).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
-from perceptive import model_file
+import numpy as np
+
+from perceptive import _core, model_file
+from perceptive.data.feature_space import NAMES
+from perceptive.features.text import TextFeatures
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields
-from perceptive.models.pipeline import KIND as PIPELINE
-from perceptive.models.pipeline import TextPipeline
-from perceptive.state import FileArrays, State
+from perceptive.state import FileArrays, State, below
+from perceptive.streams import idf
+from perceptive.streams.file_format import TEXT, FileFormat
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -39,6 +43,48 @@ ESTIMATORS = {
 }
 OF_LEARNERS = {learner: estimator for estimator, learner in ESTIMATORS.items()}
 FAULTS = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RuntimeError, MemoryError)
+PIPELINE = "Pipeline"
+
+
+class TextPipeline(NamedTuple):
+    """The parts of a pipeline of `HashedText` and an estimator: as one state, the features stand beside the model."""
+
+    steps: Sequence[str]  # what the two steps are called
+    features: TextFeatures
+    kind: str  # of the estimator
+    state: State  # of the estimator
+
+    def joined(self) -> State:
+        """As one state."""
+        meta = {"steps": list(self.steps), "text": self.features.options(), "kind": self.kind, "model": self.state.meta}
+        arrays = dict(self.state.within("model.").arrays)
+        if self.features.idf_ is not None:
+            arrays |= idf.pack(self.features.idf_)
+        if self.features.remember_names:
+            arrays |= zip(NAMES, self.features.index.to_arrays(), strict=True)
+        return State(meta, arrays)
+
+    @classmethod
+    def split(cls, state: State) -> TextPipeline:
+        """What `joined` gave; raises ValueError where the parts do not fit together."""
+        meta, arrays = state
+        features = TextFeatures.from_options(meta["text"])
+        if idf.IDF in arrays:
+            features = TextFeatures.from_options(meta["text"], idf.unpack(arrays, features.width))
+        if NAMES[0] in arrays:
+            index = _core.InvertedIndex.from_arrays(*(np.ascontiguousarray(arrays[name]) for name in NAMES))
+            features.remember([name for names in index.inverted(1).values() for name in names])
+        return cls(meta["steps"], features, meta["kind"], State(meta["model"], below(arrays, "model.")))
+
+    def teach_reading(self, learner: Any) -> None:
+        """Let the learner of the estimator read texts, in files too, as the pipeline does."""
+        text = self.features
+        if not text.signed:  # those of files always are
+            return
+        options = {name: getattr(text, name) for name in TEXT}
+        format = FileFormat(name="text", bits=text.bits, hash_seed=text.seed, text=options)
+        learner.space.reads(format, text.idf_)
+        learner.space.remember(text.index if text.remember_names else None)
 
 
 def class_of(kind: str) -> Any:
@@ -75,7 +121,7 @@ def _estimator_of(kind: str, state: State, functions: Functions | None) -> Any:
     if kind == PIPELINE:
         parts = TextPipeline.split(_checked(kind, state))
         model = _estimator_of(parts.kind, parts.state, functions)
-        return import_module("perceptive.estimators.pipeline").from_parts(parts, model)
+        return import_module("perceptive.estimators.hashing").from_parts(parts, model)
     model = from_state(kind, state, functions)
     return model if kind in ESTIMATORS else class_of(OF_LEARNERS[kind]).from_learner(model)
 
@@ -102,7 +148,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     kind = type(model).__name__
     if kind == PIPELINE and hasattr(model, "steps"):
-        return model_file.write(path, kind, *import_module("perceptive.estimators.pipeline").state_of(model))
+        return model_file.write(path, kind, *import_module("perceptive.estimators.hashing").state_of(model))
     if not hasattr(model, "state") or (kind not in (*LEARNERS, *ESTIMATORS) and kind != "JointClassifier"):
         raise TypeError(f"cannot save a {kind}; give an estimator or a learner of perceptive")
     model_file.write(path, kind, *model.state())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ParameterError
-from perceptive.learners.candidates import NOTHING_TOLD, Candidate, CandidateLists, best_of, grades_of, oracle_of
+from perceptive.learners.candidates import NOTHING_TOLD, Candidate, CandidateLists, best_of, f1_or_accuracy, grades_of
 from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
 from perceptive.training.cluster import Futures
 from perceptive.training.cluster_sentences import ClusterSentences, Part
@@ -119,7 +119,7 @@ class ClusterLists(ShardSource):
         best: list[Any] = [None] * len(sentences.y)
         for fold, one in enumerate(found):
             best[fold :: learner.folds] = one.best
-        learner.oracle = oracle_of(sentences.y, best, in_segments)
+        learner.oracle = f1_or_accuracy(sentences.y, best, in_segments)
         first = next(one.first for one in found if one.first is not None)
         ranked_dataset(learner.ranker, first, epochs=1)
         deal = [self.telling[i :: sentences.shards] for i in range(sentences.shards)]

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 
 from perceptive.data.sample_weights import check_weights
 from perceptive.data.sentence_files import SentenceFiles, check_answered
-from perceptive.data.sentences import SentenceDataset, paired
+from perceptive.data.sentences import SentenceDataset, different_labels, paired
 from perceptive.errors import ExampleError
 from perceptive.features.clusters import added
-from perceptive.learners.label_numbers import different_labels
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.streams.columns import Columns
 from perceptive.streams.sentence import Place

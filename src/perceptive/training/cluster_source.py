@@ -19,7 +19,7 @@ from perceptive import _core
 from perceptive.data.constant_feature import add_lengths, lengths_counted
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import Labels
-from perceptive.data.list_dataset import graded_as
+from perceptive.data.lists import graded_as
 from perceptive.streams import Stream
 from perceptive.streams.lists import CandidateLists
 from perceptive.streams.parsing import Log

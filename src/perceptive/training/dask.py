@@ -81,11 +81,11 @@ class Played(NamedTuple):
     seconds: float
     examples: int
     fingerprint: int
-    put_off: dict[int, dict[Any, NDArray[np.float64]]]  # of each shard, by problem
+    deferred: dict[int, dict[Any, NDArray[np.float64]]]  # of each shard, by problem
 
 
 def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool) -> Played:
-    """Let a shard play an epoch; with ``defer`` it puts off its share of the average."""
+    """Let a shard play an epoch; with ``defer`` it defers its share of the average."""
     began = time.perf_counter()
     learner = learner_of(weights)
     dataset: Any = shard.dataset(learner)
@@ -95,20 +95,20 @@ def play(shard: Shard, weights: Weights, number: int, block: Block, defer: bool)
             vector.divide(True)
     order: Order = order_of(np.arange(len(dataset)), number, block.seed)
     mixture = play_shard(learner, dataset, order, block)
-    put_off = {key: vector.put_off for key, vector in learner.vectors.items()} if defer else {}
+    deferred = {key: vector.deferred for key, vector in learner.vectors.items()} if defer else {}
     known = shard.ready(learner)
-    return Played(mixture, time.perf_counter() - began, known.n_played, known.fingerprint(), {number: put_off})
+    return Played(mixture, time.perf_counter() - began, known.n_played, known.fingerprint(), {number: deferred})
 
 
 def add(mine: Played, other: Played) -> Played:
     """Two shards together. Both stay as they are: another task may need them again."""
     mixture = join({key: copy.copy(part) for key, part in mine.mixture.items()}, other.mixture)
-    fingerprint, put_off = (mine.fingerprint + other.fingerprint) % 2**64, {**mine.put_off, **other.put_off}
-    return Played(mixture, mine.seconds + other.seconds, mine.examples + other.examples, fingerprint, put_off)
+    fingerprint, deferred = (mine.fingerprint + other.fingerprint) % 2**64, {**mine.deferred, **other.deferred}
+    return Played(mixture, mine.seconds + other.seconds, mine.examples + other.examples, fingerprint, deferred)
 
 
-def put_off_sum(shard: Shard, weights: Weights, problem: Any, pending: NDArray[np.float64]) -> NDArray[Any]:
-    """What a shard has put off of one problem, added up."""
+def deferred_sum(shard: Shard, weights: Weights, problem: Any, pending: NDArray[np.float64]) -> NDArray[Any]:
+    """What a shard has deferred of one problem, added up."""
     learner = learner_of(weights)
     dataset: Any = shard.dataset(learner)
     vector = learner.vectors[problem]
@@ -154,7 +154,7 @@ class ClusterDataset(Dataset):
         """Play all shards and mix, as `mixing.play_block` does in this process."""
         learner: Any = self.learner
         began = time.perf_counter()
-        defer, waiting = learner.divide(len(self), self._put_off_sum), dict[Any, int]()
+        defer, waiting = learner.divide(len(self), self._deferred_sum), dict[Any, int]()
         weights = weights_of(learner)
 
         def submit(client: Any) -> Any:
@@ -173,9 +173,9 @@ class ClusterDataset(Dataset):
         sent = time.perf_counter()
         played: Played = self.cluster.ask(submit, watch)
         back = time.perf_counter()
-        for i, shares in played.put_off.items():
+        for i, shares in played.deferred.items():
             for key, share in shares.items():
-                learner.vectors[key].put_off[i :: len(self._sizes)] = share
+                learner.vectors[key].deferred[i :: len(self._sizes)] = share
         learner.mix(played.mixture)
         learner.record(played.fingerprint, played.examples, 0 if self.revisited else played.examples)
         self.revisited = True
@@ -184,15 +184,15 @@ class ClusterDataset(Dataset):
         transferring = max(0.0, back - sent - computing / max(1, min(len(self._sizes), workers)))
         return Seconds(computing, 0.0, now - back + sent - began, transferring)
 
-    def _put_off_sum(self, problem: Any) -> NDArray[Any]:
-        """What the shards have put off of one problem."""
+    def _deferred_sum(self, problem: Any) -> NDArray[Any]:
+        """What the shards have deferred of one problem."""
         learner: Any = self.learner
         weights, pending = weights_of(learner), learner.vectors[problem].pending
 
         def submit(client: Any) -> Any:
             shards = self.shards.of(client)
             each = [(shard, problem, pending[i :: len(shards)]) for i, shard in enumerate(shards)]
-            return tree(client, weights, put_off_sum, each, operator.add)[-1]
+            return tree(client, weights, deferred_sum, each, operator.add)[-1]
 
         found: NDArray[Any] = self.cluster.ask(submit)
         return found

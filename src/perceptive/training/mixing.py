@@ -142,7 +142,7 @@ def play_block(
     learner, n, began = cast(MixableLearner, dataset.learner), len(dataset), time.perf_counter()
     dataset.meet()
     shards = min(shards, n)
-    learner.divide(n, partial(put_off_sum, dataset, shards, threads))
+    learner.divide(n, partial(deferred_sum, dataset, shards, threads))
     tree, spent, mixing = Tree(shards, join), 0.0, 0.0
 
     def play(i: int, played: Callable[[int], None] | None) -> tuple[Mixture, float]:
@@ -165,8 +165,8 @@ def play_block(
     return Seconds(spent, waiting, mixing + now - start)
 
 
-def put_off_sum(dataset: Any, shards: int, threads: int, problem: Any) -> NDArray[Any]:
-    """What the shards of a dataset of rows have put off, of one problem."""
+def deferred_sum(dataset: Any, shards: int, threads: int, problem: Any) -> NDArray[Any]:
+    """What the shards of a dataset of rows have deferred, of one problem."""
     vector, tree = dataset.learner.vectors[problem], Tree[NDArray[Any]](shards, operator.iadd)
     for i, part in _each(lambda i, _: vector.pending_sum(dataset.rows, i, shards), shards, min(threads, shards)):
         tree.add(i, part)
@@ -234,7 +234,7 @@ def one_shot(dataset: Dataset, training: TrainingParameters) -> None:
     first = int(learner.parameters.random_state) * training.epochs
     tree = Tree(shards, join)
     dataset.meet()
-    learner.divide(n, partial(put_off_sum, dataset, shards, 1))
+    learner.divide(n, partial(deferred_sum, dataset, shards, 1))
     for i in range(shards):
         seeds = [first + epoch if training.shuffle else None for epoch in range(training.epochs)]
         orders = [order_of(np.arange(i, n, shards), i, seed) for seed in seeds]

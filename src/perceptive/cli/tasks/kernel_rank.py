@@ -22,8 +22,7 @@ from perceptive.cli.tasks.objects import object_files, try_objects
 from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, ranking_parameters, refuse_cost, weighed_stream
 from perceptive.cli.tasks.rows import count, open_stream, refuse_changes
 from perceptive.data.dataset import Dataset
-from perceptive.data.list_dataset import has_preference
-from perceptive.data.lists import starts_of
+from perceptive.data.lists import has_preference, starts_of
 from perceptive.evaluation.metrics import top1
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.parameters import KernelRankingParameters, TrainingParameters

@@ -28,8 +28,8 @@ from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered
 from perceptive.errors import UsageError
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.features import schemes
+from perceptive.learners.calibration import calibrate
 from perceptive.learners.sequence import SequenceLearner
-from perceptive.learners.sequence_probabilities import calibrate
 from perceptive.parameters import SequenceParameters, TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.columns import LAST, Columns

@@ -16,7 +16,7 @@ from perceptive.data.sentence_files import SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.features.label_repair import meant
 from perceptive.features.schemes import spans
-from perceptive.learners.sequence_probabilities import label_probabilities, probability_of
+from perceptive.learners.calibration import label_probabilities, probability_of
 from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN
 from perceptive.streams.brat import as_lines

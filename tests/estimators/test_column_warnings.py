@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
 
 from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker
-from perceptive.data.column_sizes import odd_sizes
 from perceptive.errors import ScaleWarning
+from perceptive.estimators.column_warnings import odd_sizes
 
 
 def test_a_fit_names_the_columns_and_the_cure():
