@@ -23,7 +23,16 @@ from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import LabelSequences, SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.kernels import as_kernel
-from perceptive.learners.candidates import Candidate, Features, Structure, accuracy, check_reranking, f1, kernel_of
+from perceptive.learners.candidates import (
+    Candidate,
+    Features,
+    Structure,
+    accuracy,
+    check_reranking,
+    f1,
+    kernel_of,
+    warn_of_few,
+)
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner
@@ -142,6 +151,7 @@ class Reranker(HistoryMixin, BaseEstimator):
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             return self._has(taught, ranker, learner.oracle, learner.description)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
+        warn_of_few(len(X))
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
         learner.tagger = taught.learner_
