@@ -16,6 +16,7 @@ from perceptive.data.sentence_files import FIRST
 from perceptive.data.sentences import as_lists, paired
 from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
+from perceptive.estimators.column_warnings import warn_of_values
 from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.preset_group import PresetGroup, settled
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
@@ -123,6 +124,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         X, y, weights = take(X, rest), take(y, rest), take(weights, rest)
         with renumbered(rest.tolist()):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
+        warn_of_values(X)  # which are finite: they were checked
         with renumbered(held.tolist()):
             learner.predict_many(X_held, "last")  # raises for what cannot be read, before anything is learned
 
