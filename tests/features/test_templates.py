@@ -286,7 +286,7 @@ def test_a_scale_is_the_value_of_features():
 
 
 def test_an_unknown_word_may_be_meant_as_a_preset():
-    with pytest.raises(ValueError, match="unknown directive 'chunk'; .*; presets are chunking, ner, pos"):
+    with pytest.raises(ValueError, match=r"unknown directive 'chunk'; .*; presets are chunking, ner, pos"):
         Templates.of("chunk")
-    with pytest.raises(ValueError, match="did you mean 'suffix'\\?$"):
+    with pytest.raises(ValueError, match=r"did you mean 'suffix'\?$"):
         Templates.of("sufix(3)")
