@@ -298,6 +298,9 @@ class Tag:
         met, known = _kinds(y), _kinds([learner.classes])
         if met and not met & known:
             note_strange(log, sorted(met), sorted(known))
+        if segments and (other := schemes.other_scheme(y, scheme)) is not None:
+            told = f"the labels follow the scheme {other!r}, those of the model {scheme!r}: compare segments (F1), "
+            log.remark("scheme", told + "not accuracy, which counts labels as they are written")
         counted = count(len(X), Log(), unanswered, tokens=result.tokens)
         text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
         return Evaluation(counted, metrics, details, text, log)
