@@ -150,3 +150,13 @@ def test_repaired_labels_keep_to_their_scheme(y):
     changed = {(i, t) for i, t, _, _ in done.changed}
     pairs = [(i, t) for i, labels in enumerate(y) for t, label in enumerate(labels) if label != done.labels[i][t]]
     assert changed == set(pairs)
+
+
+@pytest.mark.parametrize(("name", "to"), [("b.conllu", "conllu"), ("b.jsonl", "doccano"), ("b.ann", "brat")])
+def test_columns_without_a_place_are_told_of(tmp_path, name, to):
+    path = tmp_path / "a.conll"
+    path.write_text("Ada NNP I-NP B-PER\nmet VBD O O\n\n")
+    told = perceptive("convert", path, tmp_path / name).stderr
+    assert f"note: {to} gets the words and the labels; 2 other columns of {path} are left out\n" in told
+    assert "note" not in perceptive("convert", path, tmp_path / name, "--columns", "0").stderr
+    assert "note" not in perceptive("convert", path, tmp_path / "b.conll").stderr

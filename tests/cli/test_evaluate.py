@@ -85,3 +85,14 @@ def test_options_of_train_are_no_abbreviations(option, model, data):
     cure = "give it to perceptive train: the model keeps what it was trained with"
     assert f"unrecognized arguments: {option}=3; {cure}" in done.stderr
     assert "unrecognized arguments: --fast\n" in perceptive("eval", model, data / "train.svm", "--fast", code=2).stderr
+
+
+def test_labels_in_another_scheme_are_told_of(tmp_path):
+    bio, iob1, model = tmp_path / "bio", tmp_path / "iob1", tmp_path / "m"
+    bio.write_text("Ada B-PER\nKing I-PER\nmet O\nRome B-LOC\n\n" * 5)
+    iob1.write_text(bio.read_text().replace("B-", "I-"))
+    perceptive("train", bio, "--task", "tag", "--quiet", "-o", model)
+    assert "note" not in perceptive("eval", model, bio).stderr
+    done = perceptive("eval", model, iob1)
+    assert "FB1: 100.00" in done.stdout
+    assert "note: the labels follow the scheme 'iob1', those of the model 'bio': compare segments (F1)" in done.stderr

@@ -39,6 +39,16 @@ def test_labels_are_repaired_where_a_model_goes_on(tmp_path, how):
     assert f"{files}:2: label 'I-PER' is not allowed here" in perceptive(*refused, code=1).stderr
 
 
+def test_a_model_goes_on_with_options_that_agree_with_it(tmp_path):
+    files, model = tmp_path / "a.conll", tmp_path / "a.model"
+    files.write_text(NAMES)
+    train(files, model=model)
+    learner, _ = train(files, "--continue", model, "--rule", "pa1", "--encoding", "bioes", model=tmp_path / "b.model")
+    assert learner.parameters.rule == "pa1"
+    other = ("train", files, "--task", "tag", "-o", model, "--continue", model, "--rule", "pa", "--encoding", "bioes")
+    assert "it was trained with; leave out --rule\n" in perceptive(*other, code=2).stderr
+
+
 # ---------------------------------------------------------------- the preset, and what it brings
 
 

@@ -65,3 +65,24 @@ def test_their_weights(tmp_path):
 def test_the_columns_of_a_dataset_are_sentences_and_labels():
     X, y = ([one[i] for one in SENTENCES] for i in (0, 1))
     assert SequenceTagger().fit(X, y).score(X, y) == 1.0
+
+
+def test_columns_that_they_do_not_have_are_refused(tmp_path):
+    path, notes = write(tmp_path / "t.jsonl", pos_tags=["N", "V", "N"]), tmp_path / "notes.jsonl"
+    notes.write_text('{"text": "Ada met EU", "label": [[0, 3, "PER"]]}\n')
+    train = ("--task", "tag", "--quiet", "-o", tmp_path / "m")
+    for file, asked in ((path, "tokens,pos_tags"), (path, "0,1"), (notes, "0,1")):
+        told = perceptive("train", file, *train, "--columns", asked, code=2).stderr
+        assert f"--columns {asked}: {file} has words, and no other columns; leave it out" in told
+    perceptive("train", path, *train, "--columns", "0")
+    assert "has words" in perceptive("tag", tmp_path / "m", path, "--columns", "0,1", code=2).stderr
+
+
+def test_the_key_of_the_labels_may_be_named_where_they_are_tagged(tmp_path):
+    path = write(tmp_path / "t.jsonl")
+    perceptive("train", path, "--task", "tag", "--quiet", "-o", tmp_path / "m")
+    told = [perceptive("tag", tmp_path / "m", path, *how).stdout for how in ((), ("--label-column", "ner_tags"))]
+    assert told[0] == told[1]
+    missing = ("train", path, "--task", "tag", "-o", tmp_path / "x", "--label-column", "names")
+    told = perceptive(*missing, code=2).stderr
+    assert "no record has labels under the key 'names'; name the one that has them with --label-column" in told

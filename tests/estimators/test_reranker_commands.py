@@ -113,6 +113,26 @@ def test_bad_commands(files, capsys, monkeypatch, options, message):
     assert not (files / "m").exists()
 
 
+def test_a_reranker_continues_with_its_own_tagger_and_parameters(files, capsys):
+    model, train = files / "rerank.model", files / "train.conll"
+    how = ("--base", files / "ner.model", "--folds", 2, "--candidates", 5)
+    assert run(capsys, "train", train, "--task", "rerank", *how, "-o", model, "--quiet")[0] == 0
+    first = perceptive.load_learner(model)
+    going_on = ("train", train, "--task", "rerank", "--continue", model, "-o", files / "m")
+    code, _, err = run(capsys, *going_on, "--candidates", 5, "--rule", "pa1", "--epochs", 2, "--quiet")
+    assert code == 0, err
+    second = perceptive.load_learner(files / "m")
+    assert second.rounds > first.rounds
+    assert second.tagger.rounds == first.tagger.rounds
+    changed = ("--candidates", 7, "--folds", 3, "--target", "exact", "--rule", "pa", "--pair-cost", "position")
+    code, _, err = run(capsys, *going_on, *changed)
+    assert code == 2
+    assert "leave out --candidates, --folds, --target, --rule, --pair-cost" in err
+    code, _, err = run(capsys, *going_on, "--base", files / "ner.model")
+    assert code == 2
+    assert "proposes with the tagger that it was trained with; leave out --base" in err
+
+
 def test_rerankers_are_not_mixed_up(files, capsys):
     base, model, train = files / "ner.model", files / "rerank.model", files / "train.conll"
     assert run(capsys, "train", train, "--task", "rerank", "--base", base, "--folds", 2, "-o", model, "--quiet")[0] == 0

@@ -6,6 +6,7 @@ import pytest
 
 from perceptive import SequenceTagger
 from perceptive.data.conversion import repair
+from perceptive.errors import ExampleWarning
 from perceptive.features.label_repair import meant
 
 X = [["Ada", "Byron", "met", "Charles"], ["in", "Rome"]] * 30
@@ -101,3 +102,25 @@ def test_a_scheme_of_a_whole_training_set_stays():
     with pytest.warns(UserWarning, match="'B-PER' is not allowed here in the scheme 'iob1'"):
         tagger.learn_one(["Ada", "met"], ["B-PER", "O"])
     assert tagger.scheme_ == "iob1"
+
+
+@pytest.mark.parametrize("labels", [("B_PER", "I_PER", "O"), ("PER-B", "PER-I", "O"), ("b-PER", "i-PER", "o")])
+def test_labels_of_segments_in_another_style_are_told_of(labels):
+    said = f"sentence 0, token 1: label '{labels[0]}' is read as a tag without segments, .* write 'B-PER'"
+    with pytest.warns(ExampleWarning, match=said):
+        SequenceTagger(epochs=1).fit([["met", "Ada", "King"]] * 3, [[labels[2], labels[0], labels[1]]] * 3)
+
+
+def test_tags_that_only_look_like_some_are_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for labels in (["A_B", "C_D"], ["x-B", "y-B"], ["NN", "B_X"], ["I_X", "X"], [1, 2]):
+            SequenceTagger(epochs=1).fit([["a", "b"]] * 3, [labels] * 3)
+
+
+def test_a_single_label_is_told_of():
+    with pytest.warns(ExampleWarning, match="every label is 'O', so there is nothing to learn; check the column"):
+        SequenceTagger().fit([["a", "b"]] * 3, [["O", "O"]] * 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger().partial_fit([["a", "b"]], [["O", "O"]])  # others may come

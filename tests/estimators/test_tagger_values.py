@@ -1,6 +1,7 @@
 """Taggers whose tokens have values beside their columns, lists of attributes, or features by a function."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import perceptive
 from perceptive import SequenceTagger, load, save
 from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, plain, valued
-from perceptive.errors import ExampleError
+from perceptive.errors import ExampleError, ScaleWarning
 from perceptive.features.templates import Templates
 from perceptive.features.terms import label, template, values, word
 from perceptive.kernels.storage import MissingFunction
@@ -238,3 +239,15 @@ def test_vectors_are_as_long_as_those_of_fit(first, tmp_path):
                 ask([good, bad])
             assert (caught.value.example, caught.value.token) == (1, 1)
         assert model.predict([good]) == model.predict([good])
+
+
+@pytest.mark.parametrize(
+    "token", [lambda word, year: {"w": word, "year": year}, lambda word, year: (word, {"year": year})]
+)
+def test_values_much_larger_than_the_others_are_told_of(token):
+    y = [["X", "Y"]] * 10
+    with pytest.warns(ScaleWarning, match="column 'year' is .* times as large as column .* and drowns it; divide it"):
+        SequenceTagger(epochs=1).fit([[token("a", 1990), token("b", 2010)]] * 10, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(epochs=1).fit([[token("a", 0.2), token("b", 3)]] * 10, y)

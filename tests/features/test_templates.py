@@ -283,3 +283,10 @@ def test_a_scale_is_the_value_of_features():
         Templates("word * 0")
     with pytest.raises(ValueError, match="cannot be scaled"):
         Templates("word & @label[-1] * 2")
+
+
+def test_an_unknown_word_may_be_meant_as_a_preset():
+    with pytest.raises(ValueError, match=r"unknown directive 'chunk'; .*; presets are chunking, ner, pos"):
+        Templates.of("chunk")
+    with pytest.raises(ValueError, match=r"did you mean 'suffix'\?$"):
+        Templates.of("sufix(3)")

@@ -1,5 +1,7 @@
 """Rerankers of labels that mark no segments, and of few sentences."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -36,4 +38,7 @@ def test_a_reranker_of_tags_learns():
 def test_few_sentences_are_told_of():
     X, y = sentences(60)
     with pytest.warns(UserWarning, match="60 sentences are few for a reranker: with fewer than 200"):
-        Reranker(SequenceTagger(template=["word"], epochs=2), k=4).fit(X, y)
+        reranker = Reranker(SequenceTagger(template=["word"], epochs=2), k=4).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reranker.learner_.dataset(X, y, grow=False)  # as for a certificate: nothing is learned

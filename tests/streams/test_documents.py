@@ -75,6 +75,10 @@ def test_tokens_of_prodigy_are_kept():
         ("[\n", "is one JSON array; write a record a line, as jq"),
         ('[["a", {}], ["b", {}]]', "is one JSON array; write a record a line, as jq"),
         ('{"label": []}', 'there is no text, but "label"; write text, and its spans as one of label,'),
+        (
+            '{"words": ["a", "b"], "labels": ["X", "Y"]}',
+            'if "words" has the tokens, call it tokens, and their labels tags',
+        ),
         ('{"text": 3}', "there is no text: 3 is no string; write one"),
         ("7", "there is no text; write an object with text and label"),
         ('{"text": "a", "label": "spam"}', '"spam" is no list of spans; write'),

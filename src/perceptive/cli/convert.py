@@ -16,6 +16,7 @@ from perceptive.errors import UsageError
 if TYPE_CHECKING:
     from perceptive.data.conversion import Repair
     from perceptive.data.sentence_files import SentenceFiles
+    from perceptive.streams.columns import Columns
     from perceptive.streams.documents import Document
     from perceptive.streams.sentence import Sentence
 
@@ -148,6 +149,8 @@ def _convert(
     if scheme is not None:
         labels = [schemes.convert(mine, str(done.scheme), scheme) for mine in done.labels]
     pairs = zip(sentences, labels, strict=True)
+    if to != "conll":
+        _tell_left_out(sentences, columns, to)
     if to == "conll":
         _write(options, ([*column_lines(one, mine, columns), ""] for one, mine in pairs))
     elif to == "conllu":
@@ -182,6 +185,15 @@ def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repa
         f"sentence{'s' * (many != 1)}; first: {first}",
         file=sys.stderr,
     )
+
+
+def _tell_left_out(sentences: Sequence[Sentence], columns: Columns, to: str) -> None:
+    """Note columns of tokens that a format has no place for."""
+    for one in sentences:
+        if one.in_columns and not one.universal and (more := len(columns.split(one)[0][0]) - 1):
+            left = f"{more} other column{'s' * (more > 1)} of {one.place.path} {'are' if more > 1 else 'is'} left out"
+            print(f"note: {to} gets the words and the labels; {left}", file=sys.stderr)
+            return
 
 
 def _write(options: argparse.Namespace, sentences: Iterator[list[str]]) -> None:

@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 from perceptive.data.documents import WRITE_SPANS, Slips, accepted, bare_sentences, sentences_of
 from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.features.tokens import TOKENISER
+from perceptive.streams import conllu
 from perceptive.streams.blocks import Paths, expand
 from perceptive.streams.brat import is_brat, read_brat
 from perceptive.streams.columns import LAST, Columns
@@ -234,6 +235,9 @@ def check_answered(y: Sequence[Labels], columns: Columns | None, unanswered: int
     """Raise if files have sentences, but none is labelled; ``_`` is not a label if there is no other."""
     if columns is None or not (y or unanswered) or any(one not in (None, "_") for labels in y for one in labels):
         return
+    if columns.key is not None and columns.key.partition(".")[0] not in conllu.NAMES:
+        said = f"no record has labels under the key {columns.key!r}; name the one that has them with "
+        raise ParameterError(literal(said) + "{}", "label_column")
     if y or columns.label != LAST:
         said = f"the column {columns.label} has no labels: every label is _; name the label column with "
         raise ParameterError(literal(said) + "{}", "label_column")

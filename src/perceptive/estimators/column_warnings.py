@@ -1,4 +1,4 @@
-"""Warnings about columns: numbers much larger than the others, and texts treated as words.
+"""Warnings about columns, and values of tokens: numbers much larger than the others, and texts treated as words.
 
 `FirstExamples` is what is looked at where examples come bit by bit, to warn once.
 """
@@ -20,6 +20,7 @@ from perceptive.streams.first_lines import ROWS, by_column, index_column, text_a
 from perceptive.streams.scaling import FAR_APART, FAR_APART_WHEN_FULL, told_of_sizes
 
 SCALER = "scale X first, by sklearn.preprocessing.StandardScaler (files: scale='standard')"
+SENTENCES = 200  # that are looked at, from all over
 DIVIDE = "divide it by such a number"
 FRAME = f"{DIVIDE}, or give a data frame to fit, which scales the numbers beside words"
 VECTORIZER = f"{DIVIDE}, or scale X first, by sklearn's DictVectorizer(sparse=False) and StandardScaler"
@@ -157,6 +158,20 @@ def warn_of_sizes(X: Any, names: Sequence[str] | None) -> bool:
     if said is not None:
         warn_caller(ScaleWarning(said))
     return said is not None
+
+
+def warn_of_values(X: Sequence[Sequence[Any]]) -> None:
+    """Warn about named values of tokens that differ much in size; a word beside them is of size 1."""
+    found: list[dict[Any, Any]] = []
+    for x in X[:: len(X) // SENTENCES + 1]:
+        for token in x:
+            if isinstance(token, Mapping):
+                found.append(dict(token))
+            elif isinstance(token, list | tuple) and token and isinstance(token[-1], Mapping):
+                found.append({"word": token[0], **token[-1]})
+    odd = odd_sizes_of_dicts(found) if found else None
+    if odd is not None:
+        warn_caller(ScaleWarning(f"{odd[0]}; {DIVIDE}"))
 
 
 def _is_matrix(X: Any) -> bool:

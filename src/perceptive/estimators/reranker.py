@@ -29,6 +29,7 @@ from perceptive.learners.candidates import (
     check_reranking,
     f1_or_accuracy,
     kernel_of,
+    warn_of_few,
 )
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
@@ -148,6 +149,7 @@ class Reranker(HistoryMixin, BaseEstimator):
             taught = fit_lists(ranker, learner, X, y, sample_weight, fit_tagger)
             return self._has(taught, ranker, learner.oracle, learner.description)
         weights = check_weights(sample_weight, len(X), learner.parameters.rule, "sentence")
+        warn_of_few(len(X))
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
         learner.tagger = taught.learner_

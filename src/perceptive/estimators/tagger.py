@@ -19,6 +19,7 @@ from perceptive.data.sentences import as_lists, paired
 from perceptive.declarations import declared, one_of, or_word, parameter
 from perceptive.errors import Parameter, ParameterError, renumbered, warn_caller
 from perceptive.estimators.cluster import fit_sentences, is_on_cluster
+from perceptive.estimators.column_warnings import warn_of_values
 from perceptive.estimators.data import hold_out, take
 from perceptive.estimators.run import PruneMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import checked, with_parameters
@@ -163,6 +164,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         X, y, weights = take(X, rest), take(y, rest), take(weights, rest)
         with renumbered(rest.tolist()):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
+        warn_of_values(X)  # which are finite: they were checked
         with renumbered(held.tolist()):
             learner.predict_many(X_held, "last")  # raises for what cannot be read, before anything is learned
 

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -21,6 +22,14 @@ MOST, TINY = 50, 100
 # which may be a single sentence
 WHOLE, LATER = (0, 0), (20, 2)
 ROLES = {"B": 0, "I": 1, "M": 1, "E": 2, "L": 2, "S": 3, "U": 3}  # begins, goes on, ends, both begins and ends
+
+
+OUTSIDE = ("O", "o", "0")
+STYLES = (  # other ways to write labels of segments: B_PER, PER-B, b-per
+    re.compile(r"(?P<prefix>[BIESLUM])[_:./](?P<kind>.+)"),
+    re.compile(r"(?P<kind>.+)[-_:./](?P<prefix>[BIESLUM])"),
+    re.compile(r"(?P<prefix>[bieslum])[-_:./](?P<kind>.+)"),
+)
 
 
 class Reading(NamedTuple):
@@ -61,6 +70,34 @@ def meant(sequences: Iterable[Sequence[Any]]) -> Reading | None:
         broken = sum(schemes.violation(scheme, replaced(labels, slips)) is not None for labels in sequences)
         found.setdefault(broken + sum(counts[label] for label in slips), Reading(scheme, slips))
     return found[min(found)] if found else None
+
+
+def styled(sequences: Sequence[Sequence[Any]]) -> dict[Any, str] | None:
+    """What labels would be in a scheme, if all of them mark segments in another style; else None.
+
+    Examples
+    --------
+    >>> styled([["B_PER", "I_PER", "O"]])
+    {'B_PER': 'B-PER', 'I_PER': 'I-PER', 'O': 'O'}
+    >>> styled([["PER-B", "PER-I", "O"]])["PER-I"], styled([["DT", "NN"]])
+    ('I-PER', None)
+    """
+    labels = sorted(set[Any]().union(*sequences) - {None}, key=str)
+    if not all(isinstance(label, str) for label in labels):
+        return None
+    for style in STYLES:
+        found = {label: "O" if label in OUTSIDE else style.fullmatch(label) for label in labels}
+        if None in found.values():
+            continue
+        read = {
+            label: one if isinstance(one, str) else schemes.join(one["prefix"].upper(), one["kind"])
+            for label, one in found.items()
+            if one is not None
+        }
+        prefixes = {schemes.split(label)[0] for label in read.values()} - {"O"}
+        if len(prefixes) > 1 and schemes.recognise([[read.get(one) for one in some] for some in sequences]):
+            return read
+    return None
 
 
 def slips_in(

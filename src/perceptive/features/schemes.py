@@ -127,6 +127,19 @@ def recognise(sequences: Iterable[Sequence[Any]]) -> str | None:
     return next(kept, None)
 
 
+def other_scheme(sequences: Sequence[Sequence[Any]], scheme: str | None) -> str | None:
+    """Return the scheme of label sequences if they follow one, and not the given one; else None.
+
+    Examples
+    --------
+    >>> other_scheme([["I-NP", "O"]], "bio"), other_scheme([["B-NP", "O"]], "bio"), other_scheme([["S-NP"]], "bmes")
+    ('iob1', None, None)
+    """
+    if scheme is None or all(violation(scheme, labels) is None for labels in sequences):
+        return None
+    return recognise(sequences)
+
+
 def possible(labels: Collection[Any]) -> list[str]:
     """Return the schemes that have all these labels. If there is only I, it is IOB1 whose segments never touch."""
     prefixes = {split(label)[0] for label in labels if label != "O"}

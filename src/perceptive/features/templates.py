@@ -50,6 +50,7 @@ __all__ = ["PRESETS", "Templates"]
 MOST_OF_LINE = 1_000
 MOST = 10_000  # templates; model files number them in 16 bits
 NO_LINE = re.compile(r"[^\s()\[\]*=&:]+")  # with a dot or a slash in it
+NAME = re.compile(r"[\w+-]+")
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 Part = tuple[int, int]  # column, offset
@@ -173,7 +174,12 @@ class Templates:
         if isinstance(given, os.PathLike) or (isinstance(given, str) and _is_path(given)):
             return cls.read(given)
         if isinstance(given, str):
-            return cls(given)
+            try:
+                return cls(given)
+            except ValueError as error:
+                if NAME.fullmatch(given):  # a preset, perhaps
+                    raise ValueError(f"{error}; presets are {', '.join(PRESETS)}") from None
+                raise
         if isinstance(given, Iterable):
             lines = list(given)
             for line in lines:

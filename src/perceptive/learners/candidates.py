@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -258,12 +259,15 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
         structure_of(structure)
 
 
-def few_sentences(n: int) -> str:
-    """Return the warning for a reranker that learns from few sentences."""
-    return (
-        f"{n} sentences are few for a reranker: with fewer than {FEW} it is often worse than its tagger; compare the "
-        "two on sentences that neither has learned from (perceptive eval, or score), and try larger steps: C=0.1"
-    )
+def warn_of_few(n: int) -> None:
+    """Warn if a reranker learns from few sentences."""
+    if n < FEW:
+        warnings.warn(
+            f"{n} sentences are few for a reranker: with fewer than {FEW} it is often worse than its tagger; compare "
+            "the two on sentences that neither has learned from (perceptive eval, or score), and try larger steps: "
+            "C=0.1",
+            stacklevel=3,
+        )
 
 
 def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:

@@ -86,6 +86,9 @@ class Labelling:
         if self.given is not None:
             announced = bioes.spelled_out(announced, self.given, announced)
         labels = {**dict.fromkeys(announced), **dict.fromkeys(said), **dict.fromkeys(more)}
+        if whole and len(every := {*known, *labels}) == 1:
+            only = f"every label is {next(iter(every))!r}, so there is nothing to learn; check the column of the labels"
+            warnings.warn(ExampleWarning(literal(only), 0), stacklevel=2)
         self.keep_to(y, whole)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
@@ -94,10 +97,10 @@ class Labelling:
             self.longest = self.max_segment or max(self.longest or 1, longest)
             labels.setdefault("O", None)
         if self.scheme is not None and partial:
-            every = list(dict.fromkeys([*known, *labels]))
-            new = schemes.completed(self.scheme, every)
+            there = list(dict.fromkeys([*known, *labels]))
+            new = schemes.completed(self.scheme, there)
             labels |= dict.fromkeys(new)
-            paths = schemes.Paths(self.scheme, [*every, *new], self.longest)
+            paths = schemes.Paths(self.scheme, [*there, *new], self.longest)
             for i in partial:
                 if not paths.fit(y[i]):
                     raise ExampleError(
@@ -201,6 +204,7 @@ class Labelling:
             self.recognised = self.scheme is not None or not _undecided(y)
             if self.recognised and self.scheme is None:
                 _warn(y, label_repair.meant(y))
+                _warn_of_style(y)
             self.settled = whole and self.scheme is not None
         elif self.settled:
             self._refuse(y, str(self.scheme), ANEW)
@@ -382,3 +386,13 @@ def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> N
     if t is not None and scheme is not None:
         wrong = literal(f"{misfit(y[i][t], scheme)}, so predictions follow no scheme; {cure_of(y, scheme)}")
         warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
+
+
+def _warn_of_style(y: Sequence[Sequence[Any]]) -> None:
+    """Warn of labels that are read as tags, but look like those of a scheme, written in another way."""
+    read = label_repair.styled(y)
+    if read is not None:
+        places = ((i, t, label) for i, labels in enumerate(y) for t, label in enumerate(labels))
+        i, t, label = next((i, t, label) for i, t, label in places if read.get(label, "O") != "O")
+        said = f"label {label!r} is read as a tag without segments, as are the others; if they mark segments, write "
+        warnings.warn(ExampleWarning(literal(f"{said}{read[label]!r}"), i, t), stacklevel=2)

@@ -23,7 +23,6 @@ from perceptive.features.hashing import HashKernel
 from perceptive.features.label_repair import meant
 from perceptive.learners.candidates import (
     BATCH,
-    FEW,
     Candidate,
     CandidateLists,
     Clusters,
@@ -32,8 +31,8 @@ from perceptive.learners.candidates import (
     check_reranking,
     clusters_of,
     describe,
-    few_sentences,
     graded_lists,
+    warn_of_few,
 )
 from perceptive.learners.learner import Learner, forwarded
 from perceptive.learners.ranking import RankingLearner
@@ -132,6 +131,8 @@ class RerankingLearner(Learner):
         X, y = self._checked(X, y)
         weights = check_weights(weights, len(X), self.parameters.rule, "sentence")
         whole = epochs is not None or (not grow and not math.isnan(self.oracle))
+        if grow and whole:
+            warn_of_few(len(X))
         proposed = self.cross_fitted(X, y, weights) if whole else self.tagger.k_best(X, self.k)
         lists = self.graded(X, y, proposed, whole, self.in_segments(y))
         dataset = ranked_dataset(self.ranker, lists, lists.weights(weights), epochs=epochs, grow=grow)
@@ -169,8 +170,6 @@ class RerankingLearner(Learner):
         if len(y) < self.folds:
             said = f"{len(y)} sentences are too few for {self.folds} folds; give more, or choose fewer folds"
             raise DataError(f"{said} ({{}})", "folds")
-        if len(y) < FEW:
-            warnings.warn(few_sentences(len(y)), stacklevel=2)
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):
             raise ValueError(f"the tagger learns by {rule}, which takes only the weights 0 and 1; give another tagger")

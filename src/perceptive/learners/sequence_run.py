@@ -195,7 +195,9 @@ class SequenceRun(MixableLearner):
             return [Problem(**run, **p.rule_facts(), witnesses=self._vectors.witnesses(core), **mixed)]
 
     def _count(self, name: str) -> Any:
-        return 0 if self.model is None else getattr(self.model.run, name)
+        if self.model is None:
+            return 0
+        return getattr(self.model if name == "fingerprint" else self.model.run, name)
 
     played = MixableLearner.rounds  # the core counts them one by one
     ids = 0  # there is no Δ-trick for sequences
@@ -203,11 +205,7 @@ class SequenceRun(MixableLearner):
     def record(self, fingerprint: int, played: int, ids: int) -> None:
         """Do nothing: the core counts the examples."""
 
-    @property
-    def fingerprint(self) -> int:
-        """The sum of the hashes of the sentences played so far."""
-        with self.lock.shared():
-            return 0 if self.model is None else self.model.fingerprint
+    fingerprint: int = counter("fingerprint", "The sum of the hashes of the sentences played so far.")
 
     # ------------------------------------------------------------ weights
 

@@ -13,6 +13,7 @@ from perceptive.streams.sentence import Row, Sentence
 
 REMEMBERED = 100_000  # different rows that are taken apart once only: most lines of a language come again
 LAST = -1
+WORDS = ("0", "form", "tokens")  # names of the only column of a text, or of a list of tokens
 COUNTED = 3  # tokens that a sentence must have to show that a column counts them
 
 
@@ -53,6 +54,7 @@ class Columns:
     def split(self, sentence: Sentence, known: dict[Row, Row] | None = None) -> tuple[list[Row], list[str | None]]:
         """Return the tokens of a sentence, and their labels, None if unknown; equal rows share their token."""
         if sentence.labels is not None:
+            self._check_words(sentence)
             return [(str(token),) for (token,) in sentence.rows], sentence.labels
         mine = self.of(sentence)
         if sentence.universal:
@@ -74,6 +76,7 @@ class Columns:
     def tokens(self, sentence: Sentence, label: bool = True) -> list[Row]:
         """Return only the tokens; ``label``: whether there is a label column to leave out."""
         if not sentence.in_columns:
+            self._check_words(sentence)
             return sentence.rows
         mine = self.of(sentence)
         if sentence.universal:
@@ -85,6 +88,12 @@ class Columns:
             return sentence.rows
         at = label_at(sentence, int(mine.label))
         return [row[:at] + row[at + 1 :] for row in sentence.rows]
+
+    def _check_words(self, sentence: Sentence) -> None:
+        """Raise if other columns than the words are named of a file that has only words."""
+        if not self.learned and any(str(name) not in WORDS for name in self.chosen):
+            said = literal(f"{sentence.place.path} has words, and no other columns; leave it out, or give columns")
+            raise ParameterError(f"{{}}: {said}", Parameter("columns", self.chosen))
 
     def of(self, sentence: Sentence) -> Columns:
         """Return their names in the file of a sentence: names in CoNLL-U, else numbers."""

@@ -208,8 +208,15 @@ def _lacking(record: Any) -> str:
         return "; write an object with text and label, or [text, {…}]"
     if "text" in record:
         return f": {_short(record['text'])} is no string; write one"
+    words = next((key for key, one in record.items() if one and _is_words(one)), None)
     cure = f"write text, and its spans as one of {', '.join(KEYS)}"
+    if words is not None:
+        cure = f"if {_short(words)} has the tokens, call it tokens, and their labels tags"
     return f", but {', '.join(map(_short, record)) or 'nothing'}; {cure}"
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _span(document: Document, one: Any) -> Span:

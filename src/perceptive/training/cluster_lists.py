@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ParameterError
-from perceptive.learners.candidates import NOTHING_TOLD, Candidate, CandidateLists, best_of, f1_or_accuracy, grades_of
+from perceptive.learners.candidates import (
+    NOTHING_TOLD,
+    Candidate,
+    CandidateLists,
+    best_of,
+    f1_or_accuracy,
+    grades_of,
+    warn_of_few,
+)
 from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
 from perceptive.training.cluster import Futures
 from perceptive.training.cluster_sentences import ClusterSentences, Part
@@ -101,6 +109,7 @@ class ClusterLists(ShardSource):
         check_ranker(learner, sentences.shards)
         self._weights = sentences.weights(learner.parameters.rule)
         learner.check_folds(sentences.y, self._weights)
+        warn_of_few(len(sentences.y))
         new_like(learner.tagger).meet_elsewhere(sentences.first, sentences.y, whole=True)  # tells of odd labels
         self.cluster, self._sentences, self._learner = sentences.cluster, sentences, learner
         in_segments, tasks = learner.in_segments(sentences.y), Futures(self.cluster, self._folds)

@@ -79,7 +79,7 @@ class Classify(OfRows):
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
         if options.model:
-            refuse_changes(options, learner, LinearParameters, OWN, "classes", "reference")
+            refuse_changes(options, learner, OWN, "classes", "reference")
             learner.temperature = None  # it was that of other weights
         return open_stream(options, learner, LinearParameters)
 

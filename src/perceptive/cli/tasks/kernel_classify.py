@@ -90,7 +90,7 @@ class OfKernel:
 class KernelClassify(OfKernel, Classify):
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
-            refuse_changes(options, learner, KernelParameters, OWN, "kernel", "classes")
+            refuse_changes(options, learner, OWN, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)

@@ -19,8 +19,8 @@ from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, ranking_parameters, refuse_cost, weighed_stream
-from perceptive.cli.tasks.rows import count, open_stream, refuse_changes
+from perceptive.cli.tasks.rank import Rank, Scores, changed_cost, explained_lists, ranking_parameters, weighed_stream
+from perceptive.cli.tasks.rows import count, open_stream, refuse_changed, refuse_changes
 from perceptive.data.dataset import Dataset
 from perceptive.data.lists import has_preference, starts_of
 from perceptive.evaluation.metrics import top1
@@ -60,8 +60,8 @@ class Lists(NamedTuple):
 class KernelRank(OfKernel, Rank):
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
-            refuse_changes(options, learner, KernelRankingParameters, OWN, "kernel")
-            refuse_cost(options, learner)
+            refuse_changes(options, learner, OWN, "kernel")
+            refuse_changed(options, changed_cost(options, learner))
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelRankingParameters)
         if learner is None:

@@ -17,16 +17,15 @@ from perceptive.cli.tasks.classify import all_new, examined, refuse_strange, wei
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import ListsJob
 from perceptive.cli.tasks.rows import (
-    KEEPS,
     OfRows,
     count,
     known_rows,
     open_stream,
+    refuse_changed,
     refuse_changes,
     stream_for,
 )
 from perceptive.data.dataset import Dataset
-from perceptive.errors import UsageError
 from perceptive.evaluation.metrics import mean_average_precision, mrr, ndcg, top1, top1_counts
 from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
@@ -53,8 +52,8 @@ class Rank(OfRows):
 
     def _begin(self, options: argparse.Namespace, learner: Any) -> tuple[Stream, Any]:
         if options.model:
-            refuse_changes(options, learner, RankingParameters, OWN)
-            refuse_cost(options, learner)
+            refuse_changes(options, learner, OWN)
+            refuse_changed(options, changed_cost(options, learner))
         new = RankingLearner(**ranking_parameters(options)) if learner is None else learner
         stream = open_stream(options, learner, RankingParameters)
         if learner is None:
@@ -170,10 +169,9 @@ def weighed_stream(learner: Any, options: argparse.Namespace) -> Stream:
     return replace(stream, format=format)
 
 
-def refuse_cost(options: argparse.Namespace, learner: Any) -> None:
-    """Raise where a ranker that goes on was begun with another cost."""
-    if options.pair_cost not in (None, learner.parameters.cost):
-        raise UsageError(f"{options.model}: {KEEPS}; leave out --pair-cost")
+def changed_cost(options: argparse.Namespace, learner: Any) -> list[str]:
+    """The option, if a ranker that goes on was begun with another cost."""
+    return [] if options.pair_cost in (None, learner.parameters.cost) else ["--pair-cost"]
 
 
 def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:

@@ -10,8 +10,9 @@ from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import MemoryJob
-from perceptive.cli.tasks.rank import ranking_parameters
-from perceptive.cli.tasks.rows import count
+from perceptive.cli.tasks.rank import OWN as RANKING_OWN
+from perceptive.cli.tasks.rank import changed_cost, ranking_parameters
+from perceptive.cli.tasks.rows import changed_options, count, refuse_changed
 from perceptive.cli.tasks.sentences import files_of, located, read
 from perceptive.cli.tasks.tag import Tag, refuse_on_cluster
 from perceptive.cli.tasks.tagged import words_of
@@ -34,11 +35,9 @@ class Rerank(Tag):
 
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:
         """Read the files, and let taggers like the base propose candidates for them."""
-        if options.base is None:
-            raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
-        base = load_learner(options.base)
-        if of_learner(base).name != "tag":
-            raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
+        base = learner.tagger if options.model else _base(options)
+        if options.model:
+            _refuse_changes(options, learner)
         files, paths = files_of(options, base), expand(options.data)
         if options.cluster:
             return self._ranked_on_cluster(options, training, learner, base, files)
@@ -51,11 +50,11 @@ class Rerank(Tag):
         return MemoryJob(learner, source, "top-1", paths, Log(), counts, lambda learner: dataset)
 
     def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any, n: int) -> RerankingLearner:
-        """A learner of n sentences, or the one that is resumed."""
+        """A learner of n sentences, or the one that goes on."""
         if learner is None:
-            own = {"folds": options.folds, "target": options.target, "k": options.candidates}
             ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
-            learner = RerankingLearner(base, ranker, **{name: n for name, n in own.items() if n is not None})
+            own = {name: value for name, (_, value) in _own(options).items() if value is not None}
+            learner = RerankingLearner(base, ranker, **own)
         learner.fit_tagger = train_like(base, n, options.base_epochs)
         learner.threads, learner.remembers_names = options.threads or default_threads(), options.invert_hash
         return learner  # type: ignore[no-any-return]
@@ -102,3 +101,31 @@ class Rerank(Tag):
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features of the ranker, where it is linear."""
         return weights_of(heaviest(learner.ranker, options.top, options.hypothesis))
+
+
+def _base(options: argparse.Namespace) -> Any:
+    """The tagger that proposes."""
+    if options.base is None:
+        raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
+    base = load_learner(options.base)
+    if of_learner(base).name != "tag":
+        raise UsageError(f"{options.base}: is not a tagger; give one of train --task tag")
+    return base
+
+
+def _own(options: argparse.Namespace) -> dict[str, tuple[str, Any]]:
+    """The parameters of a reranker beside those of its ranker: their options, and what these say."""
+    return {
+        "k": ("--candidates", options.candidates),
+        "folds": ("--folds", options.folds),
+        "target": ("--target", options.target),
+    }
+
+
+def _refuse_changes(options: argparse.Namespace, learner: RerankingLearner) -> None:
+    """Raise where options would make another reranker of one that goes on, which has its tagger in it."""
+    if options.base is not None:
+        raise UsageError(f"{options.model}: proposes with the tagger that it was trained with; leave out --base")
+    changed = [option for name, (option, said) in _own(options).items() if said not in (None, getattr(learner, name))]
+    changed += changed_options(options, learner.ranker.parameters, RANKING_OWN) + changed_cost(options, learner.ranker)
+    refuse_changed(options, changed)

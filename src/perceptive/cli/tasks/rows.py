@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -256,15 +256,24 @@ def _only_words(space: FeatureSpace) -> list[str]:
 # ---------------------------------------------------------------- going on
 
 
-def refuse_changes(
-    options: argparse.Namespace, learner: Any, parameters: type, leave_out: set[str], *more: str
-) -> None:
-    """Raise where options would make another learner of one that goes on, which has such parameters.
+def changed_options(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> list[str]:
+    """The options that are given, and differ from the parameters of a learner that goes on."""
+    chosen = given(options, type(parameters), leave_out)
+    return [option_of(name) for name, value in chosen.items() if value != getattr(parameters, name)]
+
+
+def refuse_changed(options: argparse.Namespace, changed: Sequence[str]) -> None:
+    """Raise if there are options that would make another learner of one that goes on."""
+    if changed:
+        raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
+
+
+def refuse_changes(options: argparse.Namespace, learner: Any, leave_out: set[str], *more: str) -> None:
+    """Raise where options would make another learner of one that goes on.
 
     ``leave_out`` names those of them that are no options, ``more`` options that no learner that goes on takes.
     """
-    chosen = given(options, parameters, leave_out)
-    changed = [option_of(name) for name, value in chosen.items() if value != getattr(learner.parameters, name)]
+    changed = changed_options(options, learner.parameters, leave_out)
     format = learner.space.format
     known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)
@@ -274,8 +283,7 @@ def refuse_changes(
     asked |= {"scale": None} if options.scale == "none" else {}  # as the format has it
     changed += [option_of(name) for name, value in asked.items() if value != known.get(name)]
     changed += [option_of(name) for name in more if getattr(options, name) is not None]
-    if changed:
-        raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
+    refuse_changed(options, changed)
 
 
 def known_rows(examples: Examples, width: int) -> _core.Rows:

@@ -85,9 +85,10 @@ def threads_of(options: argparse.Namespace, paths: Sequence[str]) -> int:
 
 def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:
     """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
-    if sentence.document is not None:
-        return sentence.rows
-    columns = files_of(options, learner).columns.of(sentence)
+    told = files_of(options, learner).columns
+    if not sentence.in_columns:
+        return told.tokens(sentence)
+    columns = told.of(sentence)
     if sentence.universal or columns.chosen or options.label_column is not None:
         return columns.tokens(sentence)
     n, there = len(sentence.rows[0]), learner.n_columns

@@ -14,12 +14,12 @@ import numpy as np
 
 from perceptive.cli import pruning
 from perceptive.cli.console import breaks_line, table
-from perceptive.cli.options import given, given_to_learner, option_of
+from perceptive.cli.options import given_to_learner, option_of
 from perceptive.cli.tasks import Evaluation, Opened
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import Bools, MemoryJob, held_out
-from perceptive.cli.tasks.rows import KEEPS, count, note_strange
+from perceptive.cli.tasks.rows import changed_options, count, note_strange, refuse_changed
 from perceptive.cli.tasks.sentences import batches, files_of, located, placed, read, remember, threads_of, tokens_of
 from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writes_documents
 from perceptive.data.dataset import Dataset
@@ -159,10 +159,8 @@ class Tag:
         return (lambda: score(learner, y, learner.predict_many(X))) if X else None
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
-        chosen = given(options, SequenceParameters, {"repair"})
-        if options.model and chosen:
-            changed = ", ".join(map(option_of, chosen))
-            raise UsageError(f"{options.model}: {KEEPS}; leave out {changed}")
+        if options.model:
+            refuse_changed(options, changed_options(options, learner.parameters, {"repair"}))
         if options.model and options.repair:  # it is about the files at hand
             learner.parameters = replace(learner.parameters, repair=options.repair)
             learner.labelling.repair = options.repair
@@ -294,6 +292,9 @@ class Tag:
         met, known = _kinds(y), _kinds([learner.classes])
         if met and not met & known:
             note_strange(log, sorted(met), sorted(known))
+        if segments and (other := schemes.other_scheme(y, scheme)) is not None:
+            told = f"the labels follow the scheme {other!r}, those of the model {scheme!r}: compare segments (F1), "
+            log.remark("scheme", told + "not accuracy, which counts labels as they are written")
         counted = count(len(X), Log(), unanswered, tokens=result.tokens)
         text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
         return Evaluation(counted, metrics, details, text, log)
