@@ -140,6 +140,18 @@ def test_what_has_no_name_and_is_no_index_is_a_feature(tmp_path):
     assert perceptive.load(tmp_path / "m").learner_.space.header == ("x",)
 
 
+@pytest.mark.parametrize("value", [str, int])
+def test_what_has_no_name_is_the_same_feature_in_json_lines(value, tmp_path):
+    frame = pd.DataFrame({"": [value(i % 3) for i in range(60)], "x": [i * 7 % 5 for i in range(60)]})
+    frame["label"] = ["ab"[i % 3 == 0] for i in range(60)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    command("train", tmp_path / "t.csv", "--categorical", "", "-o", tmp_path / "m", "--quiet")
+    outputs = {command("predict", tmp_path / "m", tmp_path / f"t.{one}", "--scores").stdout for one in ("csv", "jsonl")}
+    assert len(outputs) == 1
+    assert [line.split("\t")[0] for line in outputs.pop().splitlines()] == frame.label.tolist()
+
+
 def test_what_is_missing_in_a_frame_is_missing_for_models_of_json_lines(tmp_path):
     frame = pd.DataFrame({"x": np.where(np.arange(60) % 2, np.nan, 1.5), "c": ["u", "v", None] * 20})
     frame["label"] = np.where(frame.x.isna(), "gone", "there")

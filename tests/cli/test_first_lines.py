@@ -251,3 +251,32 @@ def test_lists_with_none_of_the_columns_are_refused(tmp_path):
     assert "b.jsonl: the data has none of the columns that the model learned from, 'x', 'y'" in done.stderr
     done = perceptive("rank", "m", "c.jsonl", cwd=tmp_path)
     assert "warning: c.jsonl lacks columns that the model has learned from: y" in done.stderr
+
+
+def test_numbers_that_begin_with_zeros_may_be_codes(tmp_path):
+    rows = [f"{i % 30:03},{i},{'ab'[i % 30 > 9]}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["family,size,label", *rows, "136A,1,a"]) + "\n")
+    said = "t.csv: the numbers of column 'family' begin with zeros, such as 000; if they are codes, read them as words"
+    assert f"note: {said} with --categorical family" in perceptive("train", "t.csv", "-o", "m", cwd=tmp_path).stderr
+    for how in (["--categorical", "family"], ["--ignore", "family"]):
+        assert "zeros" not in perceptive("train", "t.csv", *how, "-o", "m", cwd=tmp_path).stderr
+    (tmp_path / "u.csv").write_text("x,y,label\n0,0.5,a\n10,00.5,b\n0,-0.25,a\n")
+    assert "zeros" not in perceptive("train", "u.csv", "-o", "m", cwd=tmp_path).stderr
+
+
+def test_texts_that_are_one_word_each_need_parts_of_words(tmp_path):
+    names = [f"{a}{b}{c}" for a in "BDKLM" for b in "aeo" for c in ("ra", "lin")]
+    rows = [("fm"[name.endswith("n")], name) for name in names]
+    (tmp_path / "t.tsv").write_text("".join(f"{label}\t{name}\n" for label, name in rows))
+    (tmp_path / "f.txt").write_text("".join(f"__label__{label} {name}\n" for label, name in rows))
+    (tmp_path / "t.csv").write_text("label,name\n" + "".join(f"{label},{name}\n" for label, name in rows))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"label": a, "text": b}) + "\n" for a, b in rows))
+    for name, how in (("t.tsv", ["--text"]), ("f.txt", []), ("t.csv", ["--text-column", "name"]), ("t.jsonl", [])):
+        done = perceptive("train", name, *how, "-o", "m", cwd=tmp_path)
+        assert f"note: {name}: nearly every text is one word, which no other text has; learn from parts" in done.stderr
+        done = perceptive("train", name, *how, "--chars", "2-4", "-o", "m", cwd=tmp_path)
+        assert "one word" not in done.stderr
+        assert "100.00%" in perceptive("eval", "m", name, cwd=tmp_path).stdout
+        assert "one word" not in perceptive("train", name, "--continue", "m", "-o", "m", cwd=tmp_path).stderr
+    (tmp_path / "z.tsv").write_text("".join(f"{'ab'[i % 2]}\t{chr(0x4E00 + i)}{chr(0x5000 + i)}\n" for i in range(40)))
+    assert "one word" not in perceptive("train", "z.tsv", "--text", "-o", "m", cwd=tmp_path).stderr

@@ -56,21 +56,37 @@ def test_lines_of_tokens_name_the_tagger(tags, tmp_path):
     perceptive("train", "d.jsonl", "-o", "m", "--quiet", cwd=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["d.csv", "d.jsonl", "d.parquet"])
-def test_the_label_and_the_weight_cannot_be_left_out(name, tmp_path):
-    frame = pd.DataFrame({"label": ["a", "b"], "x": [1, 2], "w": [1, 2]})
+def write_table(folder, name, frame):
     if name == "d.csv":
-        frame.to_csv(tmp_path / name, index=False)
+        frame.to_csv(folder / name, index=False)
     elif name == "d.jsonl":
-        frame.to_json(tmp_path / name, orient="records", lines=True)
+        frame.to_json(folder / name, orient="records", lines=True)
     else:
         pytest.importorskip("pyarrow")
-        frame.to_parquet(tmp_path / name)
+        frame.to_parquet(folder / name)
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.jsonl", "d.parquet"])
+def test_the_label_and_the_weight_cannot_be_left_out(name, tmp_path):
+    write_table(tmp_path, name, pd.DataFrame({"label": ["a", "b"], "x": [1, 2], "w": [1, 2]}))
     for how in ([], ["--kernel", "linear"]):
         done = perceptive("train", name, "--ignore", "label", *how, "-o", "m", cwd=tmp_path, code=2)
         assert "--ignore: 'label' is the label, which training needs; leave it out of this list" in done.stderr
     done = perceptive("train", name, "--ignore", "w", "--weight", "w", "-o", "m", cwd=tmp_path, code=2)
     assert "or name another with --weight" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.jsonl", "d.parquet"])
+def test_a_column_has_one_role(name, tmp_path):
+    write_table(tmp_path, name, pd.DataFrame({"label": [1, 2], "t": ["good", "bad"], "w": [1, 2]}))
+    for given, said in (
+        (["--weight", "label"], "--weight: 'label' is the label, and cannot be the weight too"),
+        (["--text-column", "label"], "--text-column: 'label' is the label, and cannot be the text too"),
+        (["--text-column", "w", "--weight", "w"], "--text-column: 'w' is the weight, and cannot be the text too"),
+        (["--text-column", "t", "--ignore", "t"], "--ignore: 't' is the text, which training needs"),
+    ):
+        assert said in perceptive("train", name, *given, "-o", "m", cwd=tmp_path, code=2).stderr
+    perceptive("train", name, "--text-column", "t", "--weight", "w", "-o", "m", cwd=tmp_path)
 
 
 def test_the_weight_of_json_lines_can_be_left_out(tmp_path):

@@ -97,7 +97,7 @@ def test_training_certifies_a_tagger(chunks):
 def test_a_holdout_that_holds_nothing_is_refused(chunks):
     learn = ("train", chunks / "train.conll", "--task", "tag", "-o", chunks / "a.model", "--quiet")
     done = perceptive(*learn, "--holdout", 0.001, code=2)
-    assert "--holdout 0.001 holds out none of 11 sentences; give more sentences" in done.stderr
+    assert "--holdout 0.001 holds out none of 11 sentences: the first of each file" in done.stderr
     perceptive(*learn, "--holdout", 0.1)
 
 

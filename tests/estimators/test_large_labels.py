@@ -1,6 +1,7 @@
 """Labels that NumPy would round, in Python."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from perceptive import KernelClassifier, LinearClassifier, load, save
@@ -16,6 +17,7 @@ def arrays(pair):
     for kind in (np.int64, np.uint64):
         if all(np.iinfo(kind).min <= label <= np.iinfo(kind).max for label in pair):
             yield np.array(labels, dtype=kind)
+            yield pd.array(labels, dtype=kind.__name__.replace("i", "I").replace("uI", "UI"))
 
 
 @pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])

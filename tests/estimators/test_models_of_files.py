@@ -97,7 +97,7 @@ def test_what_they_cannot_read_is_told(folder, name, X, message):
 @pytest.mark.parametrize(
     ("estimator", "X", "kind", "message"),
     [
-        (LinearClassifier(), TEXTS, ValueError, "encode texts with HashedText, or give a list of dicts"),
+        (LinearClassifier(), TEXTS, ValueError, "encode texts with HashedText, or give a data frame or a list"),
         (
             KernelClassifier(),
             TEXTS,

@@ -68,3 +68,23 @@ def test_rows_for_a_model_of_json_lines(tmp_path):
     for row in (["red", 1.0], [2.0, 1.0]):
         with pytest.raises(ValueError, match="JSON lines, whose keys 'colour', 'size' have no order: give dicts"):
             model.predict([row])
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])
+def test_labels_of_nullable_types_keep_their_kind(estimator):
+    for kind, labels in (("Int64", [1, 2]), ("UInt8", [1, 2]), ("boolean", [True, False])):
+        for y in (pd.array(labels, dtype=kind), pd.Series(labels, dtype=kind)):
+            model = estimator().fit([[1.0], [-1.0]], y)
+            assert model.classes_.dtype == y.dtype.numpy_dtype
+            assert model.predict([[1.0], [-1.0]]).tolist() == labels
+        with pytest.raises(ValueError, match="y contains missing labels; drop such examples"):
+            estimator().fit([[1.0], [-1.0], [0.0]], pd.array([*labels, None], dtype=kind))
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])
+@pytest.mark.parametrize("label", [np.nan, np.inf])
+@pytest.mark.filterwarnings("error")
+def test_labels_that_are_not_finite(estimator, label):
+    for y in ([0.0, label], np.array([0.0, label]), pd.Series([0.0, label])):
+        with pytest.raises(ValueError, match="y contains NaN or inf; drop such examples"):
+            estimator().fit([[1.0], [2.0]], y)

@@ -53,7 +53,7 @@ def forget_columns(estimator: Any) -> None:
 
 def check_labels(y: Any) -> NDArray[Any]:
     """Return the labels as an array."""
-    y = listed(y)
+    y = _numpy_of_nullable(listed(y))
     check_real(y, "y")
     if isinstance(y, list | tuple) or (isinstance(y, np.ndarray) and y.dtype.kind in "OS"):
         for label in y:
@@ -68,6 +68,8 @@ def check_labels(y: Any) -> NDArray[Any]:
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
     if labels.dtype == object and any(is_missing(label) for label in labels):
         raise ValueError("y contains missing labels; drop such examples")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or inf; drop such examples")
     if labels.dtype == object and len({type(label) for label in labels}) > 1:
         raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
     if labels.dtype != object or not isinstance(labels[0], int):  # of whole numbers beyond 64 bits
@@ -84,6 +86,16 @@ def check_label(label: Any, learner: Any) -> None:
         return
     if is_missing(label):
         raise ValueError("y contains missing labels; drop such examples")
+
+
+def _numpy_of_nullable(y: Any) -> Any:
+    """Whole numbers and booleans of pandas' nullable types as NumPy's; scikit-learn would make float64 of them."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if getattr(kind, "kind", "") not in ("b", "i", "u"):
+        return y
+    if y.isna().any():
+        raise ValueError("y contains missing labels; drop such examples")
+    return y.to_numpy(dtype=kind)
 
 
 def _plain(y: NDArray[Any]) -> bool:
@@ -132,7 +144,7 @@ def validated(
     X: Any,
     reset: bool,
     *,
-    cure: str = "encode texts with HashedText, or give a list of dicts",
+    cure: str = "encode texts with HashedText, or give a data frame or a list of dicts",
     accept_sparse: Any = "csr",
     **how: Any,
 ) -> Any:

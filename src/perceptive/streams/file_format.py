@@ -27,7 +27,7 @@ FEATURES = ("any", "categorical")  # kinds of columns that become features with 
 LABELS = ("typed", "numbers", "words")  # how labels are read that may be numbers
 PASSING = ("known", "numerals", "learned", "columns")  # how a model reads files of today, which it need not remember
 BITS = 20  # of formats with named features, where none are given
-NO_KEY = "\0"  # the label of what has none
+NO_KEY = "\0"  # the label, the weight or the text of what has none
 INDEX = ("", "Unnamed: 0", "__index_level_0__")  # columns of row names, as R, pandas and Parquet of pandas have them
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
@@ -253,7 +253,7 @@ class FileFormat:
         if self.name == "text":
             return _core.LabelledText(self._texts(idf), self.labelled, remember)
         if self.name == "json":
-            keys = self.label, "text" if self.text_column is None else self.text_column
+            keys = self.label, "text" if self.text_column is None else self.text_column or NO_KEY
             weight = self.weight or ("weight" if "weight" not in self.ignore else NO_KEY)
             read = features, self._texts(idf), *keys, only_text, weight, self.known
             words = (*self.categorical, *(self.words or ()))

@@ -26,8 +26,10 @@ ROWS = 100  # of a table, that are looked at
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+")
 WITH_UNIT = re.compile(r"([$€£¥] ?[+-]?[0-9][0-9.,]*|[+-]?[0-9][0-9.,]* ?[%$€£¥])")
+CODE = re.compile(r"0[0-9]+")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 FEWEST, WORDS = 10, 3  # values of a column that may be texts, and words of each, about
+BEFORE_TEXT = re.compile(r"(__label__\S*\s+)+|[^\t]*\t")
 HEADERS = (
     {"label", "class", "category", "target", "sentiment", "y"},
     {"text", "sentence", "review", "message", "document"},
@@ -37,13 +39,15 @@ Columns = Mapping[str, Sequence[Any]]
 
 def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
     """The format of files to learn from, without columns that only count the rows; the log is told what is odd."""
-    if format.name in NAMED_FEATURES:
-        _check_ignored(format)
+    if format.name in NAMED_FEATURES and not (format.lists or format.learned):
+        _check_roles(format)
     for path in files:
         if format.name == "text":
-            said = _header(peek(path).decode(errors="replace"))
-            if said is not None:
+            start = peek(path).decode(errors="replace")
+            if (said := _header(start)) is not None:
                 log.remark("first lines", f"{shown(path)}: {said}")
+            texts = [BEFORE_TEXT.sub("", line) for line in islice(start.split("\n"), ROWS)]
+            _check_words(path, texts, format, log)
         if format.name not in NAMED_FEATURES:
             continue
         columns = first_rows(path, format)
@@ -54,22 +58,31 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
             format = replace(format, ignore=(*format.ignore, index))
         kinds = zip(columns, format.kinds(list(columns)), strict=True)
         text_key = "text" if format.name == "json" and format.text_column is None else None
+        _check_words(path, columns.get(text_key or format.text_column or "", ()), format, log)
         columns = {name: columns[name] for name, kind in kinds if kind == "any" and name != text_key}
         said = _misread_numbers(columns)
         if said is not None:
             log.remark("first lines", f"{shown(path)}: {said}")
+        if format.name == "csv" and (said := _codes(columns)) is not None:
+            log.remark("codes", f"{shown(path)}: {said}")
         if (text := text_among(columns)) is not None:
             cure = f"read it as text with --text-column {text} (Python: text_column), or leave it out"
             log.remark("texts", f"{shown(path)}: {told_of_text(text)}; {cure}")
     return format
 
 
-def _check_ignored(format: FileFormat) -> None:
-    """Raise if the column of the label or of the weight is to be left out."""
-    for option, name in (("label", format.label), ("weight", format.weight)):
-        if name in format.ignore and not format.lists:
-            said = literal(f": {name!r} is the {option}, which training needs; ")
+def _check_roles(format: FileFormat) -> None:
+    """Raise if the column of the label, the weight or the text is to be left out, or has two of these roles."""
+    named: dict[str | None, tuple[str, str]] = {}
+    for option, role in (("label", "label"), ("weight", "weight"), ("text_column", "text")):
+        name = getattr(format, option)
+        if name in format.ignore:
+            said = literal(f": {name!r} is the {role}, which training needs; ")
             raise ParameterError("{}" + said + "leave it out of this list, or name another with {}", "ignore", option)
+        other, its = named.setdefault(name, (option, role))
+        if name is not None and other != option:
+            said = literal(f": {name!r} is the {its}, and cannot be the {role} too; ")
+            raise ParameterError("{}" + said + "name another column here, or with {}", option, other)
 
 
 def _check_keys(path: str, columns: Columns, format: FileFormat, log: Log) -> None:
@@ -195,6 +208,15 @@ def _header(start: str) -> str | None:
     return "the first line looks like a header, but is used as an example; remove it, or read the file as a table"
 
 
+def _check_words(path: str, texts: Sequence[Any], format: FileFormat, log: Log) -> None:
+    """Remark on texts that are a single word each, such as names: other texts hardly ever have the same word."""
+    there = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
+    words = {text for text in there if text.isalpha() and text.lower() != text.upper()}  # in scripts with spaces
+    if len(there) >= FEWEST and 10 * len(words) >= 9 * len(there) and not (format.text["chars"] or format.learned):
+        said = "nearly every text is one word, which no other text has"
+        log.remark("single words", f"{shown(path)}: {said}; learn from parts of words with --chars 2-4 (Python: chars)")
+
+
 def _misread_numbers(columns: Columns) -> str | None:
     """Of columns whose numbers all have a comma for a point or between thousands, or a sign for money or per cent."""
     for name, values in columns.items():
@@ -210,4 +232,16 @@ def _misread_numbers(columns: Columns) -> str | None:
         if all(map(WITH_UNIT.fullmatch, there)):
             said = f"the numbers of column {name!r} have a sign or a unit, such as {there[0]}, and are read as words"
             return f"{said}; write the numbers alone"
+    return None
+
+
+def _codes(columns: Columns) -> str | None:
+    """Of columns of whole numbers with zeros before them, as post codes have; a word among many may be one, too."""
+    for name, values in columns.items():
+        there = [value.strip() for value in values if value.strip()]
+        whole = [value for value in there if WHOLE.fullmatch(value)]
+        code = next(filter(CODE.fullmatch, whole), None)
+        if code is not None and 10 * len(whole) >= 9 * len(there):
+            said = f"the numbers of column {name!r} begin with zeros, such as {code}"
+            return f"{said}; if they are codes, read them as words with --categorical {name} (Python: categorical)"
     return None

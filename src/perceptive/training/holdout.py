@@ -84,7 +84,8 @@ class HoldOut:
         """Raise if no example is held out."""
         if self.fraction and self.held == 0:
             raise ParameterError(
-                f"{{}} holds out none of {self.examples} {what}; give more {what}, or hold out more",
+                f"{{}} holds out none of {self.examples} {what}: the first of each file, and of each class in it, is "
+                f"always learned from; give more {what}, or hold out more",
                 Parameter("validation_fraction", self.fraction),
             )
 
