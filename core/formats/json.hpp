@@ -109,8 +109,13 @@ class JsonReader {
     }
 
     [[noreturn]] void expected(const char* what) const {
-        if (p_ == end_) refuse(p_, std::string("expected ") + what + ", found the end of the line");
-        refuse(p_, std::string("expected ") + what + ", found '" + shown({p_, 1}) + "'");
+        const std::string said = std::string("expected ") + what + ", found ";
+        if (p_ == end_) refuse(p_, said + "the end of the line; write each object on one line");
+        const std::string_view rest(p_, static_cast<size_t>(end_ - p_));
+        for (const std::string_view name : {"NaN", "Infinity"})  // as Python's json writes them
+            if (rest.substr(0, name.size()) == name)
+                refuse(p_, said + std::string(name) + ", which is not JSON; write null if it is missing");
+        refuse(p_, said + "'" + shown({p_, 1}) + "'");
     }
 
   private:

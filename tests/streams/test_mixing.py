@@ -17,7 +17,10 @@ from perceptive.streams.mixing import Source, mixed_lines, take_turns
 
 pytestmark = pytest.mark.core
 
-texts = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=60)
+PACKED = (*blocks.ARCHIVES, blocks.GZIP, blocks.ZSTD)  # Hypothesis draws constants of the code, too
+texts = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=60).filter(
+    lambda lines: not b"\n".join(lines).startswith(PACKED)
+)
 
 
 def lines_of(found):

@@ -168,8 +168,12 @@ class _Reader:
         return self.line[self.p : self.p + 1]
 
     def expected(self, what: str) -> Bad:
-        found = self.line[self.p : self.p + 1]
-        return Bad(self.p, f"expected {what}, found " + (f"'{shown(found)}'" if found else "the end of the line"))
+        rest = self.line[self.p :]
+        found = f"'{shown(rest[:1])}'" if rest else "the end of the line; write each object on one line"
+        for name in (b"NaN", b"Infinity"):
+            if rest.startswith(name):
+                found = f"{name.decode()}, which is not JSON; write null if it is missing"
+        return Bad(self.p, f"expected {what}, found {found}")
 
     def object(self) -> Iterator[bytes]:
         """The keys; the value must be read before the next one is asked for."""
