@@ -272,3 +272,13 @@ def test_learn_one_notes_classes_when_one_is_new(monkeypatch):
         model.learn_one([float(i % 3), 1.0], "abc"[i % 3])
     assert made == [1, 2, 3]
     assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_number_that_is_not_finite_is_named_by_its_place(value):
+    X = np.eye(4)
+    model, wrong = KernelClassifier().fit(X, [0, 1, 0, 1]), X.copy()
+    wrong[2, 1] = value
+    for call in (lambda: KernelClassifier().fit(wrong, [0, 1, 0, 1]), lambda: model.predict(wrong)):
+        with pytest.raises(ValueError, match=r"X\[2, 1\] is (nan|inf); drop or impute NaN"):
+            call()

@@ -346,7 +346,7 @@ def test_lines_longer_than_a_block_do_not_make_results_depend_on_threads(tmp_pat
 def test_a_hold_out_of_nothing_is_refused(tmp_path):
     path = tmp_path / "two.svm"
     path.write_text("1 1:1\n0 2:1\n")
-    wrong = r"validation_fraction=0.01 holds out none of 2 examples: the first of each file, and of each class"
+    wrong = r"validation_fraction=0.01 holds out none of 2 examples: the first of each class is always learned from"
     with pytest.raises(ValueError, match=wrong):
         trained(path, holdout=0.01)
     with pytest.raises(ValueError, match=wrong):

@@ -194,7 +194,7 @@ class KernelClassifier(
                 raise ValueError("X has 0 examples; a minimum of 1 is required")
             return X
         named, sparse = kernel.vectors, "csr" if kernel.vectors else False
-        how = {"cure": OTHER_KERNELS, "accept_sparse": sparse, "ensure_all_finite": True}
+        how = {"cure": OTHER_KERNELS, "accept_sparse": sparse, "ensure_all_finite": not kernel.vectors}
         return check_rows(self, X, reset, named, **how)
 
     @property

@@ -83,9 +83,10 @@ class HoldOut:
     def check(self, what: str = "examples") -> None:
         """Raise if no example is held out."""
         if self.fraction and self.held == 0:
+            first = "class" if what == "examples" else "file"
             raise ParameterError(
-                f"{{}} holds out none of {self.examples} {what}: the first of each file, and of each class in it, is "
-                f"always learned from; give more {what}, or hold out more",
+                f"{{}} holds out none of {self.examples} {what}: the first of each {first} is always learned from; "
+                f"give more {what}, or hold out more",
                 Parameter("validation_fraction", self.fraction),
             )
 
