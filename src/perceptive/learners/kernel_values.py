@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.errors import overflowed
 from perceptive.hypotheses import choose_voter
-from perceptive.kernels import Kernel
+
+if TYPE_CHECKING:
+    from perceptive.kernels import Kernel
 
 ROWS, COLUMNS = 512, 1024  # a tile of kernel values that stays in the cache while it is worked on
 Floats = NDArray[np.float64]
