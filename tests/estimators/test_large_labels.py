@@ -1,4 +1,4 @@
-"""Labels that NumPy would round, in Python."""
+"""Labels that NumPy would round, or make one of, in Python."""
 
 import numpy as np
 import pandas as pd
@@ -39,3 +39,16 @@ def test_whole_numbers_of_a_stream_stay_apart(pair, tmp_path):
     save(model, tmp_path / "m")
     for one in (model, load(tmp_path / "m")):
         assert [one.predict_one({name: 1.0}) for name in "ab"] == list(pair)
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier(), KernelClassifier()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_strings_beside_other_labels_are_refused(estimator, method):
+    for y, message in (
+        ([1, "1", "x", "x"] * 2, "mixes labels"),
+        (("x", 1.0) * 4, "mixes labels"),
+        (["x", float("nan")] * 4, "missing labels"),
+        (["x", None] * 4, "missing labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(estimator, method)(X, y)

@@ -42,6 +42,13 @@ def test_ndcg_and_map_are_scikit_learns(seed, k, ties):
             assert metrics.mean_average_precision(grades, scores, starts) == pytest.approx(expected)
 
 
+def test_exponential_gains_of_large_grades_do_not_overflow():
+    starts, scores = np.array([0, 2]), np.array([1.0, 2.0])
+    of_large = metrics.ndcg(np.array([3000.0, 2998.0]), scores, starts, exponential=True)
+    gains = np.array([1.0, 0.25]) @ (1 / np.log2([3.0, 2.0]))  # in proportion: 2^3000 and 2^2998
+    assert of_large == pytest.approx(gains / (np.array([1.0, 0.25]) @ (1 / np.log2([2.0, 3.0]))))
+
+
 def test_top1_and_mrr_by_hand():
     grades = np.array([0, 1, 2, 2, 0, 0, 5.0])
     scores = np.array([3, 2, 1, 2.5, 1, 1, 9.0])

@@ -111,3 +111,10 @@ def test_threads_share_the_exponentials_of_a_gaussian(monkeypatch):
     monkeypatch.setattr("perceptive.kernels.vectors.MANY", 1)
     monkeypatch.setattr("perceptive.kernels.vectors.IN_CACHE", 2**10)
     assert (Gaussian(gamma=0.3).gram(X) == alone).all()
+
+
+def test_kernels_of_scikit_learn_are_refused_with_the_cure():
+    from sklearn.gaussian_process.kernels import RBF
+
+    with pytest.raises(TypeError, match=r"compares whole matrices; give one of perceptive\.kernels"):
+        KernelClassifier(kernel=RBF()).fit(X3, [0, 1, 0])

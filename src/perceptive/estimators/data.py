@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,8 @@ WIDEST = 2**8  # characters of labels in an array of texts
 LARGEST = 2**26  # and its bytes
 NO_NUMBERS = ("could not convert", "inhomogeneous", "must be a string or a real number")  # in what NumPy says
 MOST_SHOWN = 40  # characters of a text
+MISSING = "y contains missing labels; drop such examples"
+MIXED = "y mixes labels of different kinds; give all as strings, or all as numbers"
 
 
 @contextmanager
@@ -59,6 +61,8 @@ def check_labels(y: Any) -> NDArray[Any]:
         for label in y:
             if isinstance(label, NO_LABELS):
                 plain_label(label)  # raises
+    if isinstance(y, list | tuple):
+        _check_one_kind(y)
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and _plain(y):
@@ -67,14 +71,21 @@ def check_labels(y: Any) -> NDArray[Any]:
     if labels.dtype.kind in "mM":
         raise ValueError("y holds dates or times; give numbers, strings or booleans as labels")
     if labels.dtype == object and any(is_missing(label) for label in labels):
-        raise ValueError("y contains missing labels; drop such examples")
+        raise ValueError(MISSING)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or inf; drop such examples")
     if labels.dtype == object and len({type(label) for label in labels}) > 1:
-        raise ValueError("y mixes labels of different kinds; give all as strings, or all as numbers")
+        raise ValueError(MIXED)
     if labels.dtype != object or not isinstance(labels[0], int):  # of whole numbers beyond 64 bits
         check_classification_targets(labels)
     return labels
+
+
+def _check_one_kind(y: Sequence[Any]) -> None:
+    """Raise where a list has strings and other labels: NumPy would make strings of all, and 1 and "1" one label."""
+    others = [label for label in y if not isinstance(label, str)]
+    if 0 < len(others) < len(y):
+        raise ValueError(MISSING if any(map(is_missing, others)) else MIXED)
 
 
 def check_label(label: Any, learner: Any) -> None:
@@ -85,7 +96,7 @@ def check_label(label: Any, learner: Any) -> None:
     except TypeError:  # which cannot be a class, as the learner will say
         return
     if is_missing(label):
-        raise ValueError("y contains missing labels; drop such examples")
+        raise ValueError(MISSING)
 
 
 def _numpy_of_nullable(y: Any) -> Any:
@@ -94,7 +105,7 @@ def _numpy_of_nullable(y: Any) -> Any:
     if getattr(kind, "kind", "") not in ("b", "i", "u"):
         return y
     if y.isna().any():
-        raise ValueError("y contains missing labels; drop such examples")
+        raise ValueError(MISSING)
     return y.to_numpy(dtype=kind)
 
 

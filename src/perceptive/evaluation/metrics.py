@@ -313,7 +313,8 @@ def ndcg(
         raise ValueError("ndcg needs grades that are not negative")
     values = []
     for g, s in _lists(*told):
-        gain = 2.0**g - 1.0 if exponential else g
+        shift = max(0.0, float(g.max()) - 1000.0)  # gains may be divided by 2^shift, so that none overflows
+        gain = 2.0 ** (g - shift) - 2.0**-shift if exponential else g
         discount = 1.0 / np.log2(np.arange(len(g)) + 2.0)
         discount[len(g) if k is None else k :] = 0.0
         _, place, counts = np.unique(-s, return_inverse=True, return_counts=True)

@@ -57,6 +57,11 @@ def as_kernel(kernel: Any) -> Kernel:
         return parse(kernel)
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise TypeError(f"kernel={kernel.__name__} is a class of kernels; give one of them, {kernel.__name__}(…)")
+    if hasattr(kernel, "is_stationary"):  # of sklearn.gaussian_process
+        raise TypeError(
+            f"kernel={kernel!r} compares whole matrices; give one of perceptive.kernels, such as Gaussian(sigma=1), "
+            "or 'precomputed' and the Gram matrix"
+        )
     if callable(kernel):
         return Custom(kernel)
     raise TypeError(f"kernel={kernel!r}: give a kernel, its name as in 'poly(4)', a function, or 'precomputed'")
