@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "games", "kernels", "learners", "plots", "streams")
+_MODULES = ("datasets", "games", "kernels", "learners", "metrics", "plots", "streams")
 
 __all__ = [
     "Certificate",
@@ -44,16 +44,19 @@ __all__ = [
 ]
 
 # Where the public names live, but for the estimators; all are imported when they are asked for, scikit-learn with them.
-_HOME = {"Certificate": "certificates", "certify": "certificates", "trace": "tracing"} | dict.fromkeys(
-    ("load", "load_learner", "save"), "models.registry"
-)
+_HOME = {
+    **dict.fromkeys(("Certificate", "certify"), "certificates"),
+    **dict.fromkeys(("load", "load_learner", "save"), "models.registry"),
+    "metrics": "evaluation.metrics",
+    "trace": "tracing",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(f"perceptive.{_HOME.get(name, 'estimators')}"), name)
     if name in _MODULES:
-        return import_module(f"perceptive.{name}")
+        return import_module(f"perceptive.{_HOME.get(name, name)}")
     raise AttributeError(f"module 'perceptive' has no attribute {name!r}")
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import perceptive
+
 ROOT = Path(__file__).parents[2]
 PYTHON = sorted((ROOT / "src/perceptive").rglob("*.py"))
 CORE = sorted((ROOT / "core").rglob("*.?pp"))
@@ -45,3 +47,10 @@ def test_it_is_written_once(what):
     pattern, home = ONCE[what]
     found = [str(path.relative_to(ROOT)) for path in PYTHON + CORE if re.search(pattern, path.read_text(), re.M)]
     assert found == [home]
+
+
+def test_public_modules_and_names_are_there():
+    for name in ("datasets", "games", "kernels", "learners", "metrics", "plots", "streams", *perceptive.__all__):
+        assert name in dir(perceptive)
+        assert getattr(perceptive, name) is not None
+    assert perceptive.metrics.__name__ == "perceptive.evaluation.metrics"
