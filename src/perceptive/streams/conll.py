@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from perceptive.errors import plural
 from perceptive.streams.blocks import MARK, Paths, expand, peek, shown
 from perceptive.streams.columns import REMEMBERED, Columns, likely_cause
 from perceptive.streams.conllu import is_conllu, read_conllu
@@ -225,7 +226,7 @@ def _read(path: str, look: _Look, encoding: str, live: bool, labels: bool) -> It
             if len(row) != look.width:
                 yield found  # what precedes it is sound
                 raise ValueError(
-                    f"{called}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
+                    f"{called}:{number}: {len(row)} {plural(len(row), 'column')} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
                     f"{_of_tabs(look, line) or likely_cause(called, [look.line, line])}"
                 )
