@@ -113,7 +113,7 @@ def test_special_files(data, model):
     assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr
 
 
-@pytest.mark.parametrize("module", ["argparse", "perceptive.errors", "numpy"])
+@pytest.mark.parametrize("module", ["argparse", "perceptive.errors", "numpy", "datetime"])
 def test_ctrl_c_while_modules_are_imported(module, tmp_path):
     """As a process, which interrupts itself at an import."""
     (tmp_path / "sitecustomize.py").write_text(
