@@ -1,9 +1,13 @@
 """perceptive: learning from mistakes, for everything you can score."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # to import typing takes as long as all else before the program can answer Ctrl-C
 if TYPE_CHECKING:
+    from typing import Any
+
     from perceptive.certificates import Certificate, certify
     from perceptive.estimators import (
         HashedFeatures,

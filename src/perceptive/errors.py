@@ -57,11 +57,22 @@ def literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def plural(n: int, noun: str) -> str:
+    """Return a noun as it is after a number.
+
+    Examples
+    --------
+    >>> plural(1, "line"), plural(2, "line")
+    ('line', 'lines')
+    """
+    return noun if n == 1 else f"{noun}s"
+
+
 class UsageError(ValueError):
     """The request is impossible; the user must change it. The command line exits with code 2."""
 
 
-class OfParameters(ValueError):
+class OfParameters(Exception):
     """A message that mentions parameters.
 
     Parameters
@@ -98,8 +109,12 @@ class ParameterError(OfParameters, UsageError):
     """
 
 
-class DataError(OfParameters):
+class DataError(OfParameters, ValueError):
     """The data are at fault, but a parameter may help. The command line exits with code 1."""
+
+
+class ParameterWarning(OfParameters, UserWarning):
+    """Something odd, against which a parameter may help."""
 
 
 def overflowed(what: str) -> DataError:

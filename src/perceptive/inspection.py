@@ -8,7 +8,6 @@ import numpy as np
 
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.features.hashing import HashKernel
-from perceptive.learners.learner import Learner
 from perceptive.learners.weight_vector import WeightVector
 
 COUNTS = ("played", "rounds", "mistakes", "updates")
@@ -26,8 +25,10 @@ class Feature(NamedTuple):
     sharing: int = 1
 
 
-def describe(learner: Learner) -> dict[str, Any]:
-    """Return a few facts about any learner, as plain values; those that it does not have are left out.
+def describe(learner: Any) -> dict[str, Any]:
+    """Return a few facts about any learner or fitted estimator, as plain values.
+
+    Facts that it does not have are left out.
 
     Examples
     --------
@@ -37,11 +38,12 @@ def describe(learner: Learner) -> dict[str, Any]:
     >>> describe(L)["mistakes"], describe(L)["features"]
     (2, 2)
     """
+    learner = _learner_of(learner)
     return {**learner.facts(), **{name: getattr(learner, name) for name in COUNTS}}
 
 
 def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any, list[Feature]]:
-    """Return the columns with the largest weights of a linear learner, for each class.
+    """Return the columns with the largest weights of a linear learner or fitted estimator, for each class.
 
     Two classes have one vector, which is positive for the second class. A ranker has one, named "score".
 
@@ -53,8 +55,22 @@ def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any,
     >>> heaviest(L, 1, "last")["profit"]
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
+    learner = _learner_of(learner)
+    if not hasattr(learner, "outputs"):
+        kind = type(learner).__name__
+        raise TypeError(
+            f"a {kind} has no weights of columns; call heaviest of a tagger, or give the ranker of a reranker"
+        )
     hypothesis = hypothesis or learner.parameters.hypothesis
     return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in learner.outputs()}
+
+
+def _learner_of(model: Any) -> Any:
+    """A learner, or that of an estimator."""
+    learner = getattr(model, "learner_", model)
+    if not hasattr(learner, "facts"):
+        raise TypeError(f"a {type(model).__name__} is neither a learner nor a fitted estimator; fit or load it first")
+    return learner
 
 
 def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypothesis: str) -> list[Feature]:

@@ -16,6 +16,8 @@ def test_two_lists_have_the_margin_that_separates_them():
     assert certificate.updates <= certificate.bound
     assert math.isclose(certificate.bound, (certificate.radius / certificate.margin) ** 2)
     assert str(certificate).endswith("; only 4 rounds were played.")
+    certificate = LinearRanker(certify=True, epochs=1).fit(LISTS[:1], [0]).certificate_
+    assert str(certificate).endswith("; only 1 round was played.")
 
 
 def test_no_margin_is_told_where_every_round_may_be_a_mistake():

@@ -69,6 +69,24 @@ def test_files_that_are_not_there_or_not_models(data, model):
     assert "train it with --holdout" in perceptive("predict", uncalibrated, data / "test.svm", "--proba", code=2).stderr
 
 
+def test_a_missing_file_is_no_matter_of_its_format(tmp_path):
+    """Not even where its name says a format that the model cannot read."""
+    (tmp_path / "a.jsonl").write_text('{"label": "x", "text": "ab"}\n{"label": "y", "text": "cd"}\n')
+    (tmp_path / "a.svm").write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
+    (tmp_path / "a.conll").write_text("Ada B-PER\nleft O\n\nYes O\n")
+    trained = {"classify": ["a.jsonl", "--kernel", "spectrum(2)@text"], "rank": ["a.svm"], "tag": ["a.conll"]}
+    for task, options in trained.items():
+        perceptive("train", *options, "--task", task, "-o", f"{task}.model", "--quiet", cwd=tmp_path)
+    uses = {"classify": ["predict", "eval", "explain"], "rank": ["rank", "eval"], "tag": ["tag", "eval", "explain"]}
+    for task, commands in uses.items():
+        for command in commands:
+            for name in ("none.csv", "none.svm", "none.jsonl"):
+                said = perceptive(command, f"{task}.model", name, code=1, cwd=tmp_path).stderr
+                assert said == f"perceptive: {name}: No such file or directory\n"
+    said = perceptive("train", "none.csv", "--kernel", "spectrum(2)@text", "-o", "m", code=1, cwd=tmp_path).stderr
+    assert said == "perceptive: none.csv: No such file or directory\n"
+
+
 def test_messages_that_name_the_cure(data, tmp_path):
     assert (
         "the folder does not exist" in perceptive("train", data / "train.svm", "-o", data / "no" / "m", code=1).stderr

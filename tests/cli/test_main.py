@@ -111,3 +111,21 @@ def test_special_files(data, model):
         text=True,
     )
     assert done.stderr.startswith("perceptive: standard input is closed"), done.stderr
+
+
+@pytest.mark.parametrize("module", ["argparse", "perceptive.errors", "numpy", "datetime"])
+def test_ctrl_c_while_modules_are_imported(module, tmp_path):
+    """As a process, which interrupts itself at an import."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder)\n"
+    )
+    command = [sys.executable, "-m", "perceptive", "train", "a.svm", "-o", "m"]
+    (tmp_path / "a.svm").write_text("1 1:1\n-1 2:1\n")
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

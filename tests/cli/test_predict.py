@@ -98,7 +98,7 @@ def test_a_line_for_each_line(tmp_path, name, kernel):
     perceptive("train", path, "-o", tmp_path / "m", "--on-error", "skip", "--epochs", 9, "--quiet", *options, *kernel)
     told = perceptive("predict", tmp_path / "m", path, "--on-error", "skip")
     assert told.stdout == "".join("\n" if label is None else f"{label}\n" for label in expected)
-    assert "skipped 1 lines: they are empty in the output" in told.stderr
+    assert "skipped 1 line: it is empty in the output" in told.stderr
     lines = perceptive("predict", tmp_path / "m", path, "--on-error", "skip", "--json").stdout.splitlines()
     assert [None if (one := json.loads(line)) is None else one["label"] for line in lines] == expected
 

@@ -69,6 +69,15 @@ def test_misaligned_spans_are_told_or_refused(notes):
     assert f"{slip}:1: not JSON" in perceptive(*train, code=1).stderr
 
 
+def test_eval_finds_spans_with_blanks_at_their_ends(notes):
+    told = []
+    for name, spans in (("sound", [[0, 3, "PER"], [14, 18, "LOC"]]), ("padded", [[0, 4, "PER"], [13, 18, "LOC"]])):
+        (notes / name).write_text(json.dumps({"text": "Ada flew from Rome.", "label": spans}) + "\n")
+        told.append(json.loads(perceptive("eval", notes / "a.model", notes / name, "--json").stdout))
+    assert told[0]["metrics"] == told[1]["metrics"]
+    assert told[0]["data"] == told[1]["data"]
+
+
 def test_raw_text_has_sentences_and_offsets(notes):
     text = "Ada met Zoë.\r\n\r\n😀 Bob left Rome. He left Paris.\n"
     raw = notes / "raw.txt"

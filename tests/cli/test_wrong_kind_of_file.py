@@ -31,7 +31,7 @@ KAGGLE = "Sentence #,Word,POS,Tag\nSentence: 1,Thousands,NNS,O\n,of,IN,O\n,Irani
             json.dumps({**TOKENS, "ner_tags": [1, 0]}),
             "d.jsonl:1: ner_tags has the number 1 for a label; write its name: in a dataset of Hugging Face, names = ",
         ),
-        ("unnamed", json.dumps({**TOKENS, "ner_tags": ["O"]}), "there are 2 tokens, but ner_tags has 1; give a label"),
+        ("unnamed", json.dumps({**TOKENS, "ner_tags": ["O"]}), "the record has 2 tokens, but ner_tags has 1; give"),
         ("d.jsonl", json.dumps({**TOKENS, "ner_tags": "O"}), "d.jsonl:1: ner_tags is no list; write {"),
         ("d.jsonl", json.dumps(TOKENS) + '\n{"tokens": [1]}', "d.jsonl:2: there is no list of tokens, all strings"),
         (

@@ -157,7 +157,7 @@ def test_forced_labels_that_do_not_fit_are_found():
     learner.learn_many([["a"]], [["O"]])
     for forced, token, message in (
         ([good, ["O", "I-X"]], None, "^forced, sentence 1: no labels of the scheme"),
-        ([good, ["B-X"]], None, "^forced, sentence 1: it has 2 tokens, but 1 labels"),
+        ([good, ["B-X"]], None, "^forced, sentence 1: it has 2 tokens, but 1 label; "),
         ([good, [None, "Q"]], 1, "^forced, sentence 1, token 1: 'Q' is not one of the labels"),
     ):
         with pytest.raises(ExampleError, match=message) as caught:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.core
     [
         ([["a"], []], [["x"], []], ValueError, "sentence 1: it is empty"),
         ([], [], ValueError, "no sentences"),
-        ([["a", "b"]], [["x"]], ValueError, "sentence 0: it has 2 tokens, but 1 labels"),
+        ([["a", "b"]], [["x"]], ValueError, "sentence 0: it has 2 tokens, but 1 label; "),
         ([["a"]], [["x"], ["y"]], ValueError, "X has 1 sentences, but y has 2"),
         (["a b"], [["x", "y"]], TypeError, "sentence 0: got a value of type 'str'"),
         ("ab", "xy", TypeError, "must come in a list"),

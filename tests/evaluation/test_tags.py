@@ -32,13 +32,14 @@ def test_counts_by_hand():
     assert result.measures("A") == (50.0, 50.0, 50.0)
     assert result.most_confused(1) == [("A", "B", 1)]
     assert evaluate_tags([["A"]], [["A"]]).unknown_accuracy is None
+    assert str(evaluate_tags([["A"]], [["A"]])).startswith("processed 1 token; correct: 1.")
     with pytest.raises(ValueError, match="sentence 0 has 1 labels, but 2 were predicted"):
         evaluate_tags([["A"]], [["A", "B"]])
 
 
 def test_eval_tells_tags_not_segments(tags):
     said = perceptive("eval", tags / "m", tags / "test.conll").stdout
-    assert "accuracy:  75.00%; of 1 unknown words: 100.00%" in said
+    assert "accuracy:  75.00%; of 1 unknown word: 100.00%" in said
     assert "most confused: NN taken for VBZ (1)" in said
     assert "            -LRB-: precision: 100.00%" in said
     assert "FB1" not in said

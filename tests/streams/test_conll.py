@@ -196,3 +196,13 @@ def test_blanks_at_the_end_of_every_line_are_left_out(file, tail, between):
 def test_a_line_that_ends_in_a_tab_among_others_is_told(file, text, message):
     with pytest.raises(ValueError, match=message):
         conll.read(file(text))
+
+
+def test_spaces_that_may_separate_columns_beside_tabs_are_told(file):
+    path = file("Ada\tNNP I-NP I-PER\nleft\tVBD I-VP O\n\nYes\tUH O O\n")
+    said = "a.conll:1: tabs separate the columns, and 'NNP I-NP I-PER' is one; if spaces do so, too, write tabs in"
+    with pytest.warns(UserWarning, match=said):
+        assert conll.read(path)[1] == [["NNP I-NP I-PER", "VBD I-VP O"], ["UH O O"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        conll.read(file("New York\tB-LOC\nis\tO\n"))

@@ -112,7 +112,7 @@ def test_broken_lines_are_refused_with_their_place(line, message, tmp_path):
     ("spans", "labels", "said"),
     [
         ([(1, 3, "X")], ["B-X", "O", "O"], "spans that do not begin and end at token boundaries: 1, widened"),
-        ([(0, 4, "X")], ["B-X", "O", "O"], "at token boundaries: 1, widened"),
+        ([(0, 5, "X")], ["B-X", "I-X", "O"], "at token boundaries: 1, widened"),
         ([(3, 4, "X")], ["O", "O", "O"], "in which there is no token: 1, left out"),
         (
             [(0, 8, "X"), (4, 8, "Y")],
@@ -133,6 +133,20 @@ def test_spans_that_tokens_cannot_tell(spans, labels, said, tmp_path):
         sentence_files.read(path, repair="error")
     with pytest.warns(UserWarning, match="left out"):
         sentence_files.read(path, repair="off")
+
+
+def test_blanks_at_the_ends_of_spans_are_trimmed(tmp_path):
+    path = tmp_path / "notes.jsonl"
+    path.write_text(json.dumps({"text": "Zoë left!", "label": [[0, 4, "X"], [3, 8, "Y"]]}) + "\n")
+    for repair in ("warn", "off"):
+        with pytest.warns(UserWarning, match=r"blank: 2, trimmed\. The first: .*:1 'Zoë' \(0–4, X\)") as told:
+            assert sentence_files.read(path, repair=repair)[1] == [["B-X", "B-Y", "O"]]
+        assert "widened" not in str(told[0].message)
+    with pytest.raises(ValueError, match=r"the span 'Zoë ' \(0–4, X\) begins or ends with a blank; trim it, or choose"):
+        sentence_files.read(path, repair="error")
+    tokens = [{"start": 0, "end": 4}, {"start": 4, "end": 9}]
+    path.write_text(json.dumps({"text": "Zoë left!", "tokens": tokens, "spans": [{**tokens[0], "label": "X"}]}) + "\n")
+    assert sentence_files.read(path, repair="error")[1] == [["B-X", "O"]]
 
 
 def test_brat(tmp_path):

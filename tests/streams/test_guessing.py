@@ -90,7 +90,7 @@ def test_formats_survive_a_model_file():
     [
         ({"text": {"stem": True}}, "unknown text option 'stem'; there are words, chars"),
         ({"text": {"words": None}}, "neither text.words nor text.chars"),
-        ({"text": {"words": (2, 1)}}, "n-grams must be"),
+        ({"text": {"words": (2, 1)}}, "text.words: 2 to 1 is no range of n-grams"),
         ({"text": {"weighting": "bm25"}}, "weighting must be"),
         ({"name": "csv", "delimiter": '"'}, "delimiter='\"': it must be one ASCII character"),
         ({"name": "csv", "delimiter": "ab"}, "delimiter='ab'"),

@@ -254,7 +254,7 @@ def test_bags_that_cannot_be_learned_from(client):
         tagger.fit(bag(X), y)
     with pytest.raises(TypeError, match="partition 0: give pairs of a sentence and its labels, or another bag"):
         tagger.fit(bag(X))
-    with pytest.raises(ValueError, match=r"partition 1, sentence 0: it has \d tokens, but 1 labels; give one per"):
+    with pytest.raises(ValueError, match=r"partition 1, sentence 0: it has \d tokens, but 1 label; give one per"):
         tagger.fit(bag(X[:2], 2), bag([y[0], ["O"]], 2))
     with pytest.raises(TypeError, match="partition 1, sentence 0, token 0: "):
         tagger.fit(bag([X[0], [3.5]], 2), bag([y[0], ["O"]], 2))

@@ -24,6 +24,7 @@ from perceptive.certificates.bins import Bins
 from perceptive.certificates.margins import Collected, Collection
 from perceptive.certificates.theorems import TRIVIAL, Game, Theorem, theorem_for
 from perceptive.data.dataset import Dataset, Problem
+from perceptive.errors import plural
 from perceptive.learners.learner import Learner
 
 ROUNDING = 1e-6  # counts are exact, margins are not
@@ -115,19 +116,21 @@ class Certificate:
     def __str__(self) -> str:
         count = self.updates if self.bounds == "updates" else self.mistakes
         about = "On data other than the run's: " if self.hypothetical else ""
-        said = f"{about}{count:,} {self.bounds[:-1] if count == 1 else self.bounds}"
+        said = f"{about}{count:,} {plural(count, self.bounds[:-1])}"
+        rounds = f"{self.rounds:,} {plural(self.rounds, 'round')}"
         if self._weighted is not None and self.theorem:
             said += f" of all shards, which weigh Σμk = {self._weighted:,.6g}"
         if not self.theorem:
-            return f"{said} in {self.rounds:,} rounds; no bound is known for such a run."
+            return f"{said} in {rounds}; no bound is known for such a run."
         if self.problems:
             return f"{said} over {len(self.problems)} binary problems, and the theorems allow {_count(self.bound)}."
         separates = f'the vector "{self.witness}" separates the examples with margin γ = {self.margin:.3g}'
         if self.separable and (self.vacuous or (math.isinf(self.margin) and "Δ" not in self.theorem)):
             clean = f" ({separates}, and R = {self.radius:.4g})" if self.deviation == 0.0 else ""
-            return f"{said}; the theorem allows {_count(self.bound)}{clean}; only {self.rounds:,} rounds were played."
+            played = f"{rounds} {'was' if self.rounds == 1 else 'were'} played"
+            return f"{said}; the theorem allows {_count(self.bound)}{clean}; only {played}."
         if self.vacuous:
-            return f"{said} in {self.rounds:,} rounds; no vector tried gives a bound below the number of rounds."
+            return f"{said} in {rounds}; no vector tried gives a bound below the number of rounds."
         if self.separable and self.deviation == 0.0:
             why = separates
         elif math.isinf(self.margin):

@@ -39,6 +39,7 @@ CODES = (
     "exit codes: 0 done, 1 failed (bad data, a damaged model, an unreadable file), 2 wrong usage (an option or its "
     "value, options that do not go together or with the model), 130 interrupted"
 )
+_interrupts: list[int] = []  # signals of the program
 NEGATIVE = re.compile(r"-[0-9.]")  # begins a value, such as -1,1, and no option
 
 
@@ -70,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{called}: error: {_message(error, options)}\ntry '{called} --help'", file=sys.stderr)
         return 2
     except (OSError, ValueError, ImportError, MemoryError, ClusterError) as error:
+        if isinstance(error, ImportError) and _interrupts:
+            raise KeyboardInterrupt from None
         print(f"perceptive: {_message(error, options)}", file=sys.stderr)
         if isinstance(error, OSError):
             _say_no_more(program)
@@ -138,7 +141,15 @@ def _set_up(arguments: Sequence[str]) -> None:
             stream.reconfigure(errors="replace")  # a terminal without Greek letters
     if not any(argument.startswith("--kernel") for argument in arguments):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads would take time from the parsers
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as in the background
+        signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # unfinished files are cleared away
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    """Raise as Python does, and remember it: numpy, while it is imported, turns it into an ImportError."""
+    _interrupts.append(number)
+    raise KeyboardInterrupt
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptive.cli import groups as g
 from perceptive.cli.options import add_json, as_json
-from perceptive.errors import UsageError
+from perceptive.errors import UsageError, plural
 
 if TYPE_CHECKING:
     from perceptive.data.conversion import Repair
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         print(as_json({"command": "convert", "data": told, "format": to}))
     else:
         numbers = [(n, what) for what, n in told.items() if isinstance(n, int) and what != "repaired"]
-        counted = ", ".join(f"{n:,} {what.removesuffix('s') if n == 1 else what}" for n, what in numbers)
+        counted = ", ".join(f"{n:,} {plural(n, what.removesuffix('s'))}" for n, what in numbers)
         print(f"{'<stdout>' if options.output == STDIN else options.output}: {counted}", file=sys.stderr)
 
 
@@ -182,7 +182,7 @@ def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repa
     verb = "left as they are" if left else "repaired"
     print(
         f"labels that break the scheme {done.scheme!r}, {verb}: {len(done.changed):,}, in {many:,} "
-        f"sentence{'s' * (many != 1)}; first: {first}",
+        f"{plural(many, 'sentence')}; first: {first}",
         file=sys.stderr,
     )
 
@@ -191,7 +191,7 @@ def _tell_left_out(sentences: Sequence[Sentence], columns: Columns, to: str) -> 
     """Note columns of tokens that a format has no place for."""
     for one in sentences:
         if one.in_columns and not one.universal and (more := len(columns.split(one)[0][0]) - 1):
-            left = f"{more} other column{'s' * (more > 1)} of {one.place.path} {'are' if more > 1 else 'is'} left out"
+            left = f"{more} other {plural(more, 'column')} of {one.place.path} {'are' if more > 1 else 'is'} left out"
             print(f"note: {to} gets the words and the labels; {left}", file=sys.stderr)
             return
 

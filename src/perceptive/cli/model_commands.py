@@ -64,7 +64,8 @@ class Command:
 def _predict(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:
     log = _write(options, lambda: task.predict(learner, options))
     if log.skipped and entry.name == "classify":
-        print(f"skipped {log.skipped:,} lines: they are empty in the output", file=sys.stderr)
+        lines = "line: it is" if log.skipped == 1 else "lines: they are"
+        print(f"skipped {log.skipped:,} {lines} empty in the output", file=sys.stderr)
 
 
 def _explain(options: argparse.Namespace, learner: Any, entry: Entry, task: Task) -> None:

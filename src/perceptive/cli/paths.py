@@ -38,6 +38,18 @@ def check_paths(
         before.append(path)
 
 
+def expand_there(paths: Sequence[str]) -> list[str]:
+    """List the files that paths and globs name; raise where one does not exist, before its name says a format."""
+    from perceptive.streams.blocks import STDIN, expand
+    from perceptive.streams.remote import is_url
+
+    files = expand(paths)
+    for path in files:
+        if path != STDIN and not is_url(path):
+            os.stat(path)
+    return files
+
+
 def same_file(one: str, other: str) -> bool:
     """Whether two paths are the same file; those that are not there yet are compared by name."""
     if os.path.exists(one) and os.path.exists(other):

@@ -66,7 +66,7 @@ def tell_training(
         print(as_json(told))
     else:
         rows = [(NAMES.get(name, name), f"{n:,}") for name, n in counts.items() if n or name not in NAMES]
-        rows += rows_of({name: fact for name, fact in facts.items() if name not in OF_HISTORY}, ".2%")
+        rows += rows_of({name: fact for name, fact in facts.items() if name not in OF_HISTORY})
         rows.append(("mistakes", of_epochs(history.mistakes, converged=history.converged)))
         rows.append(("updates", of_epochs(history.updates)))
         if history.held_out:
@@ -102,14 +102,14 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     return {**values, "holds": certificate.holds, "text": str(certificate)}
 
 
-def rows_of(facts: dict[str, Any], form: str = "") -> list[tuple[str, str]]:
-    """Facts for a table; of many classes the first, and other numbers than counts in a form."""
-    return [(name.replace("_", " "), _shown(value, form)) for name, value in facts.items() if value is not None]
+def rows_of(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Facts for a table; of many classes the first, and shares in percent."""
+    return [(name.replace("_", " "), _shown(value)) for name, value in facts.items() if value is not None]
 
 
-def _shown(value: Any, form: str) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, float):
-        return format(value, form)
+        return f"{value:.2%}"
     if isinstance(value, list):
         return ", ".join(map(in_line, value[:SHOWN_CLASSES])) + (", …" if len(value) > SHOWN_CLASSES else "")
     return f"{value:,}" if isinstance(value, int) else str(value)

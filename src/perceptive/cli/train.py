@@ -13,7 +13,7 @@ from perceptive.cli import groups as g
 from perceptive.cli.options import add_json, given, option_of
 from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
-from perceptive.errors import UsageError
+from perceptive.errors import UsageError, plural
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.rules import RULES
 
@@ -247,8 +247,9 @@ def _played(
         def after_epoch(history: History) -> None:
             nonlocal clock, played
             speed = played / (run.epoch + 1) / max(1e-9, time.monotonic() - clock)
+            mistakes = history.mistakes[-1]
             score = f", held-out {job.metric} {history.held_out[-1]:.2%}" if history.held_out else ""
-            said = f"{speed:,.0f} {task.unit}/s, {history.mistakes[-1]:,} mistakes{score}"
+            said = f"{speed:,.0f} {task.unit}/s, {mistakes:,} {plural(mistakes, 'mistake')}{score}"
             print(f"epoch {history.epochs}: {said}", file=sys.stderr)
             clock = time.monotonic()
 

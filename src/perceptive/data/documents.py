@@ -27,6 +27,7 @@ NO_SPANS = f'no text has a span, so all tokens are "O"; {WRITE_SPANS}'
 class Slips:
     """Spans that do not match tokens: how many, and where the first ones are."""
 
+    padded: int = 0
     misaligned: int = 0
     without_tokens: int = 0
     overlapping: int = 0
@@ -52,6 +53,7 @@ class Slips:
         """Warn about them, if there are any."""
         done = "left out" if repair == "off" else "widened to whole tokens"
         counted = (
+            (self.padded, "spans that begin or end with a blank", "trimmed"),
             (self.misaligned, "spans that do not begin and end at token boundaries", done),
             (self.without_tokens, "spans in which there is no token", "left out"),
             (self.overlapping, "spans that overlap an earlier or longer one", "left out"),
@@ -68,7 +70,10 @@ class Slips:
 
 
 def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[Document]:
-    """Return the documents with valid spans; refuse or leave out spans in several pieces, or without text."""
+    """Return the documents with valid spans; refuse or leave out spans in several pieces, or without text.
+
+    Blanks at the ends of a span are refused, or trimmed.
+    """
     found = []
     for document in documents:
         if document.refused:
@@ -79,10 +84,25 @@ def accepted(documents: Iterable[Document], repair: str, slips: Slips) -> list[D
         for span in [span for span in document.spans or () if span.start == span.end]:
             slips.note("empty", document, span, repair, "is empty; correct its end, or leave it out")
         if document.spans is not None:
-            document.spans = [span for span in document.spans if span.start < span.end]
+            there = [span for span in document.spans if span.start < span.end]
+            document.spans = [_trimmed(document, span, repair, slips) for span in there]
         slips.texts, slips.spans = slips.texts + document.answered, slips.spans + len(document.spans or ())
         found.append(document)
     return found
+
+
+def _trimmed(document: Document, span: Span, repair: str, slips: Slips) -> Span:
+    """The span without blanks at its ends, unless it has nothing else, or the file's own tokens begin and end so."""
+    said = document.text[span.start : span.end]
+    start = span.start + len(said) - len(said.lstrip())
+    end = start + len(said.strip())
+    if start == end or (start, end) == span[:2]:
+        return span
+    starts, ends = zip(*document.tokens, strict=True) if document.tokens else ((), ())
+    if span.start in starts and span.end in ends:
+        return span
+    slips.note("padded", document, span, repair, "begins or ends with a blank; trim it")
+    return span._replace(start=start, end=end)
 
 
 def tokens_of(document: Document, tokeniser: str = TOKENISER) -> list[list[Token]]:

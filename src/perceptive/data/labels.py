@@ -100,7 +100,8 @@ def check_classes(labels: list[Any], complete: bool, missing: int = 0) -> None:
     ValueError: the labels 1 and '1' differ only in type; write all as numbers, or all as texts
     """
     if complete and len(labels) == 1:
-        taken = f"; {missing:,} labels were taken as missing (empty, NA, NaN or null): a class needs another name"
+        were = "label was" if missing == 1 else "labels were"
+        taken = f"; {missing:,} {were} taken as missing (empty, NA, NaN or null): a class needs another name"
         said = f"all examples have the label {labels[0]!r}: a classifier needs at least two classes"
         raise ValueError(said + taken * bool(missing))
     broken = [label for label in labels if isinstance(label, float) and not label.is_integer()]

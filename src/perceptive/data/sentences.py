@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.token_values import Tokens, plain, valued
-from perceptive.errors import ExampleError, ExampleTypeError
+from perceptive.errors import ExampleError, ExampleTypeError, plural
 from perceptive.features import schemes
 from perceptive.features.templates import Templates
 
@@ -152,7 +152,10 @@ def check_length(sentence: Sequence[Any], labels: Sequence[Any], i: int, about: 
     """Raise where a sentence has more or fewer labels than tokens."""
     if len(sentence) != len(labels):
         raise ExampleError(
-            f"it has {len(sentence)} tokens, but {len(labels)} labels; give one per token", i, about=about
+            f"it has {len(sentence)} {plural(len(sentence), 'token')}, but {len(labels)} "
+            f"{plural(len(labels), 'label')}; give one per token",
+            i,
+            about=about,
         )
 
 
@@ -262,7 +265,7 @@ def _check_features(features: dict[Any, Any], i: int, t: int) -> None:
 
 
 def _columns(n: int) -> str:
-    return f"{n} column{'s' * (n != 1)}"
+    return f"{n} {plural(n, 'column')}"
 
 
 def _type(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from perceptive.errors import plural
 from perceptive.evaluation.conlleval import Evaluation
 
 MOST_CONFUSED = 10  # pairs of tags that are listed
@@ -46,8 +47,8 @@ class TagEvaluation(Evaluation):
     def __str__(self) -> str:
         accuracy = f"accuracy: {self.accuracy:6.2f}%"
         if self.unknown:
-            accuracy += f"; of {self.unknown} unknown words: {self.unknown_accuracy:6.2f}%"
-        lines = [f"processed {self.tokens} tokens; correct: {self.right_tokens}.", accuracy]
+            accuracy += f"; of {self.unknown} unknown {plural(self.unknown, 'word')}: {self.unknown_accuracy:6.2f}%"
+        lines = [f"processed {self.tokens} {plural(self.tokens, 'token')}; correct: {self.right_tokens}.", accuracy]
         lines += [self._row(tag, "F1") for tag in sorted({*self.there, *self.found})]
         if self.confusion:
             told = (f"{tag} taken for {other} ({n})" for tag, other, n in self.most_confused(MOST_CONFUSED))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, ParameterWarning
 from perceptive.evaluation.conlleval import evaluate, segments
 from perceptive.features.hashing import HashKernel
 from perceptive.features.templates import Templates
@@ -262,12 +262,11 @@ def check_reranking(k: Any, folds: Any, target: Any, structure: Any) -> None:
 def warn_of_few(n: int) -> None:
     """Warn if a reranker learns from few sentences."""
     if n < FEW:
-        warnings.warn(
+        said = (
             f"{n} sentences are few for a reranker: with fewer than {FEW} it is often worse than its tagger; compare "
-            "the two on sentences that neither has learned from (perceptive eval, or score), and try larger steps: "
-            "C=0.1",
-            stacklevel=3,
+            "the two on sentences that neither has learned from (perceptive eval, or score), and try larger steps: {}"
         )
+        warnings.warn(ParameterWarning(said, Parameter("C", 0.1)), stacklevel=3)
 
 
 def to_tree(x: Sequence[Any], labels: Sequence[Any]) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import as_lists, check_length, different_labels, numbered
-from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
+from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal, plural
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
 from perceptive.features import bioes, label_repair, schemes
@@ -144,7 +144,8 @@ class Labelling:
             self._warn_of_repair(f"{said}. Repair it, as ", i, t)
         broken = [(i, t) for i, t in places.items() if t is not None]
         if broken:
-            more = f", and {len(broken) - 1:,} more sentences have such labels" if len(broken) > 1 else ""
+            n = len(broken) - 1
+            more = f", and {n:,} more {plural(n, 'sentence')} {'has' if n == 1 else 'have'} such labels" if n else ""
             (i, t), *_ = broken
             label = label_repair.replaced(y[i], found.slips)[t]
             said = f"{misfit(label, scheme)}{more}; they are read as conlleval reads them"

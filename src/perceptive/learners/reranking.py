@@ -168,7 +168,8 @@ class RerankingLearner(Learner):
     def check_folds(self, y: list[Any], weights: NDArray[np.float64] | None = None) -> None:
         """Raise if there are too few sentences for cross-fitting, or labels or weights that no tagger takes."""
         if len(y) < self.folds:
-            said = f"{len(y)} sentences are too few for {self.folds} folds; give more, or choose fewer folds"
+            few = "1 sentence is" if len(y) == 1 else f"{len(y)} sentences are"
+            said = f"{few} too few for {self.folds} folds; give more, or choose fewer folds"
             raise DataError(f"{said} ({{}})", "folds")
         rule = self.tagger.parameters.rule
         if weights is not None and not takes(rule, weights):

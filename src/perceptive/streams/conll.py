@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from perceptive.errors import plural
 from perceptive.streams.blocks import MARK, Paths, expand, peek, shown
 from perceptive.streams.columns import REMEMBERED, Columns, likely_cause
 from perceptive.streams.conllu import is_conllu, read_conllu
@@ -140,6 +141,8 @@ class _Look:
         Whether every sentence begins with a comment.
     tail : str
         Tabs and spaces at the end of every line, which are left out.
+    spaced : str
+        What stands in a column between tabs that has as many spaces in every line, so that they may separate columns.
     """
 
     tabs: bool = False
@@ -148,6 +151,7 @@ class _Look:
     line: str = ""
     commented: bool = False
     tail: str = ""
+    spaced: str = ""
 
     @classmethod
     def at(cls, lines: Sequence[str]) -> _Look:
@@ -162,7 +166,9 @@ class _Look:
         tail = min((one[len(one.rstrip(" \t")) :] for _, one in tokens or there), key=len)
         tail = tail if all(one.endswith(tail) for _, one in tokens) else ""
         tabs = "\t" in line.removesuffix(tail)
-        return cls(tabs, len(_row(line.removesuffix(tail), tabs)), number, line, commented, tail)
+        rows = [_row(one.removesuffix(tail), tabs) for _, one in tokens or there]
+        spaced = _spaced(rows) if tabs and len(rows) > 1 else ""
+        return cls(tabs, len(rows[0]), number, line, commented, tail, spaced)
 
     def row(self, line: str) -> Row:
         """Return the columns of a line."""
@@ -184,6 +190,9 @@ def _read(path: str, look: _Look, encoding: str, live: bool, labels: bool) -> It
     called, number = shown(path), 0
     if labels and "\t" in look.tail:
         warnings.warn(f"{called}: every line ends in a tab, so the empty last column is left out", stacklevel=2)
+    if labels and look.spaced:
+        said = f"{called}:{look.first}: tabs separate the columns, and {look.spaced!r} is one; if spaces do so, too, "
+        warnings.warn(f"{said}write tabs in their place", stacklevel=2)
 
     def done(end: int) -> Sentence:
         place = Place(called, range(end - len(rows), end))
@@ -217,7 +226,7 @@ def _read(path: str, look: _Look, encoding: str, live: bool, labels: bool) -> It
             if len(row) != look.width:
                 yield found  # what precedes it is sound
                 raise ValueError(
-                    f"{called}:{number}: {len(row)} column{'s' * (len(row) != 1)} "
+                    f"{called}:{number}: {len(row)} {plural(len(row), 'column')} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
                     f"{_of_tabs(look, line) or likely_cause(called, [look.line, line])}"
                 )
@@ -243,6 +252,16 @@ def _of_tabs(look: _Look, line: str) -> str:
         return ""
     here, there = ("spaces", "tabs") if look.tabs else ("tabs", "spaces")
     return f". This line has {here} where line {look.first} has {there}; write the same in all"
+
+
+def _spaced(rows: Sequence[Row]) -> str:
+    """The first cell of a column that has spaces in it, as many in every row; or ""."""
+    columns: Iterator[tuple[str, ...]] = zip(*rows, strict=False)
+    for column in columns:
+        parts = {len(_row(cell, False)) for cell in column}
+        if len(parts) == 1 and max(parts) > 1:
+            return column[0]
+    return ""
 
 
 def begins_document(line: str) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, plural
 from perceptive.streams.blocks import shown
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import UTF8, text_lines
@@ -78,7 +78,7 @@ def read_conllu(path: str, encoding: str = UTF8, live: bool = False) -> Iterator
 def _misfit(row: Row) -> str:
     """What is wrong with the line of a token, if anything is."""
     if len(row) != len(NAMES):
-        columns = f"{len(row)} column{'s' * (len(row) != 1)}"
+        columns = f"{len(row)} {plural(len(row), 'column')}"
         return f"{columns} where CoNLL-U has {len(NAMES)}, separated by tabs; give them all"
     if not TOKEN.fullmatch(row[0]):
         return f"the first column is {row[0][:40]!r}; CoNLL-U numbers tokens there: 3, 3-4 or 4.1"

@@ -29,6 +29,7 @@ PASSING = ("known", "numerals", "learned", "columns")  # how a model reads files
 BITS = 20  # of formats with named features, where none are given
 NO_KEY = "\0"  # the label, the weight or the text of what has none
 INDEX = ("", "Unnamed: 0", "__index_level_0__")  # columns of row names, as R, pandas and Parquet of pandas have them
+LONGEST = 32  # n-gram: `TextOptions::longest` in core/text/text.hpp
 TEXT = {"words": (1, 1), "chars": None, "lowercase": True, "weighting": "tf", "idf": False, "normalize": True}
 
 
@@ -332,7 +333,10 @@ class FileFormat:
             raise ValueError(f"unknown text option {min(unknown)!r}; there are {', '.join(TEXT)}")
         text = {**TEXT, **self.text}
         for name in ("words", "chars"):
-            text[name] = None if text[name] is None else tuple(text[name])
+            text[name] = pair = None if text[name] is None else tuple(text[name])
+            if pair and not 1 <= pair[0] <= pair[-1] <= LONGEST:
+                said = f"{{}}: {pair[0]} to {pair[-1]} is no range of n-grams; give 1 ≤ shortest ≤ longest ≤ {LONGEST}"
+                raise ParameterError(said, f"text.{name}")
         self._set("text", text)
         if text["words"] is None and text["chars"] is None:
             raise ParameterError("there are neither {} nor {}; give one of them", "text.words", "text.chars")

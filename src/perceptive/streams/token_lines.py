@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from perceptive.errors import plural
 from perceptive.streams.blocks import MARK, peek, shown
 from perceptive.streams.sentence import Place, Sentence
 from perceptive.streams.text_lines import UTF8, text_lines
@@ -73,7 +74,8 @@ def parse(line: str, path: str, number: int, key: str | None = None, labels: boo
     key = next((name for name in KEYS if name in record), None) if key is None else key
     found = _labels(record, key, place) if labels else None
     if found is not None and len(found) != len(tokens):
-        raise ValueError(f"{place}: there are {len(tokens)} tokens, but {key} has {len(found)}; give a label for each")
+        there = f"{len(tokens)} {plural(len(tokens), 'token')}"
+        raise ValueError(f"{place}: the record has {there}, but {key} has {len(found)}; give a label for each")
     if "" in tokens:
         raise ValueError(f"{place}: token {tokens.index('')} is empty; leave it out, and its label")
     where = Place(path, [number] * len(tokens))

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptive.cli.paths import expand_there
 from perceptive.cli.tasks.rows import labels_told
 from perceptive.errors import ExampleError, UsageError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import check_alike
 from perceptive.kernels.vectors import VectorKernel
 from perceptive.kernels.views import On
-from perceptive.streams.blocks import expand, shown
+from perceptive.streams.blocks import shown
 from perceptive.streams.file_format import FileFormat
 from perceptive.streams.guessing import by_name
 from perceptive.streams.json_lines import Line, read_json_lines, sound
@@ -44,7 +45,7 @@ def object_files(options: argparse.Namespace) -> list[str]:
     """The files, which must be JSON lines."""
     if options.format not in (None, "json", "jsonl"):
         raise UsageError(JSON_ONLY.format(options.format))
-    files = expand(options.data)
+    files = expand_there(options.data)
     for path in files:
         kind = by_name(path) if options.format is None else None
         if kind not in (None, "json"):

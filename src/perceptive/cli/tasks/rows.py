@@ -13,6 +13,7 @@ from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.console import tell_log
 from perceptive.cli.options import given, option_of
+from perceptive.cli.paths import expand_there
 from perceptive.cli.tasks import of_learner
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.errors import UsageError
@@ -155,7 +156,8 @@ def format_of(learner: Any, options: argparse.Namespace, fixed: bool) -> FileFor
     If it learned in Python, `format_of_memory` says how, and what ``fixed`` means.
     """
     known: FileFormat | None = learner.space.format
-    told = options.format or _told(expand(options.data), known)
+    elsewhere = getattr(options, "cluster", None)  # the workers have the files
+    told = options.format or _told(expand(options.data) if elsewhere else expand_there(options.data), known)
     quote = getattr(options, "quote", None)
     written = {} if quote is None else {"quote": quote}  # how files are written is no matter of the model
     if known is None:

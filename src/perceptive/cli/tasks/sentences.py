@@ -14,7 +14,7 @@ from perceptive.cli.options import as_option
 from perceptive.data.conversion import ENTITY
 from perceptive.data.documents import bare_sentences
 from perceptive.data.sentence_files import Annotated, SentenceFiles, check_answered
-from perceptive.errors import ExampleError, ExampleWarning, UsageError
+from perceptive.errors import ExampleError, ExampleWarning, ParameterWarning, UsageError, plural
 from perceptive.features.tokens import TOKENISER
 from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN, expand
@@ -96,8 +96,8 @@ def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> 
         return sentence.rows
     if n != there:
         raise ValueError(
-            f"{sentence.place.of()}: {n} columns, but the model has learned from {there}, with labels in column "
-            f"{columns.label}; give {there - 1} or {there}, or name the one to skip with --label-column"
+            f"{sentence.place.of()}: {n} {plural(n, 'column')}, but the model has learned from {there}, with labels in "
+            f"column {columns.label}; give {there - 1} or {there}, or name the one to skip with --label-column"
         )
     return columns.tokens(sentence)
 
@@ -119,6 +119,9 @@ def located(places: Sequence[Place]) -> Iterator[None]:
         with placed(places):
             yield
     for warning in caught:
-        about = warning.message
-        words = about.worded(lambda i, t: places[i].of(t), as_option) if isinstance(about, ExampleWarning) else about
+        words = about = warning.message
+        if isinstance(about, ExampleWarning):
+            words = about.worded(lambda i, t: places[i].of(t), as_option)
+        elif isinstance(about, ParameterWarning):
+            words = about.worded(as_option)
         print(f"warning: {words}", file=sys.stderr)

@@ -25,7 +25,7 @@ from perceptive.cli.tasks.tagged import tagged, tagged_documents, words_of, writ
 from perceptive.data.dataset import Dataset
 from perceptive.data.documents import count_texts, joined_labels, parts_of
 from perceptive.data.sentence_files import Annotated, SentenceFiles, is_answered, without_count
-from perceptive.errors import UsageError
+from perceptive.errors import UsageError, plural
 from perceptive.evaluation.tags import TagEvaluation
 from perceptive.features import schemes
 from perceptive.learners.calibration import calibrate
@@ -296,7 +296,9 @@ class Tag:
             told = f"the labels follow the scheme {other!r}, those of the model {scheme!r}: compare segments (F1), "
             log.remark("scheme", told + "not accuracy, which counts labels as they are written")
         counted = count(len(X), Log(), unanswered, tokens=result.tokens)
-        text = f"{result}\nwithout answer: {unanswered:,} sentences" if unanswered else str(result)
+        text = str(result)
+        if unanswered:
+            text += f"\nwithout answer: {unanswered:,} {plural(unanswered, 'sentence')}"
         return Evaluation(counted, metrics, details, text, log)
 
     def examine(self, learner: Any, options: argparse.Namespace) -> Opened:
