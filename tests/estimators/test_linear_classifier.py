@@ -62,6 +62,8 @@ def test_parameters_are_declared_once():
 def test_import_is_light():
     code = "import sys, perceptive; print([m for m in ('sklearn', 'scipy', 'pandas', 'rich') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    code = "import sys, perceptive.estimators; print([m for m in ('rich', 'sklearn.pipeline') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from perceptive.data.raw import Table, frame_dicts, frame_table, has_words, names_of
@@ -22,6 +21,9 @@ from perceptive.features.text import TextFeatures
 from perceptive.frames import as_arrow, is_frame, is_table, listed
 from perceptive.models.registry import TextPipeline
 from perceptive.state import State
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 
 class HashGroup(Group):
@@ -259,6 +261,8 @@ def state_of(pipeline: Pipeline) -> State:
 
 def from_parts(parts: TextPipeline, model: Any) -> Pipeline:
     """Build the pipeline from these parts, with the estimator that the state belongs to."""
+    from sklearn.pipeline import Pipeline  # takes a while to import
+
     options = parts.features.options()
     pairs = {name: tuple(value) for name, value in options.items() if isinstance(value, list)}
     text = HashedText(**{**options, **pairs})

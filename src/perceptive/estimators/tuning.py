@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from perceptive.declarations import declared
 from perceptive.features.presets import LONGER
@@ -57,6 +56,8 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
     >>> len(clf.tuning_), clf.score(scale(X), y) > 0.95
     (7, True)
     """
+    from sklearn.pipeline import Pipeline  # takes a while to import
+
     step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
     prefix = f"{step}__" if step else ""
     if not hasattr(last, "validation_fraction"):
