@@ -19,7 +19,6 @@ void bind_memory(nb::module_& m) {
         [] {
 #ifdef __GLIBC__
             mallopt(M_MMAP_THRESHOLD, 1 << 20);
-            mallopt(M_TRIM_THRESHOLD, 8 << 20);  // else, now, it is 128 kB: pages would come and go with every block
 #endif
         },
         "From now on memory of a megabyte or more goes back to the system when it is freed.");
