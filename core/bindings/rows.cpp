@@ -1,4 +1,5 @@
 #include "bindings/arrays.hpp"
+#include "example_hash.hpp"
 
 namespace perceptive {
 
@@ -50,6 +51,22 @@ CheckedRows part(const CheckedRows& whole, const nb::slice& which) {
 }  // namespace
 
 void bind_rows(nb::module_& m) {
+    // With the GIL: some thousand examples take less time than to get it back.
+    m.def(
+        "example_hashes",
+        [](const Vector<const std::uint64_t>& rows, const Vector<const std::uint64_t>& labels,
+           const Vector<const i64>& which, const Maybe<double>& weights) {
+            require(length(which) == length(rows), "every row needs a label");
+            require_below(which, length(labels), "there is no such label");
+            require_length(weights, length(rows), "every row needs a weight");
+            std::vector<std::uint64_t> hashes(rows.size());
+            for (std::size_t i = 0; i < hashes.size(); ++i)
+                hashes[i] = example_hash(rows.data()[i], labels.data()[which.data()[i]],
+                                         weights ? weights->data() + i : nullptr);
+            return to_numpy(std::move(hashes));
+        },
+        "rows"_a, "labels"_a, "which"_a, "weights"_a = nb::none(),
+        "64 bits of each row with its label, and weight: their sum does not depend on the order.");
     nb::class_<CheckedRows>(m, "Rows",
                             "Rows of examples that have been checked; arrays are not copied, but for indices of int64.")
         .def_ro("n", &CheckedRows::n)

@@ -20,7 +20,7 @@ def test_shuffled_epochs_of_several_blocks_are_those_of_brute_force():
     K, target, scores, order = (1 + X @ X.T) ** 2, np.where(y, 1, -1), np.zeros(n), np.arange(n)
     mistakes = []
     for epoch in range(4):
-        _core.shuffle(order, hash_seed(0, epoch))
+        order = order[_core.random_order(n, hash_seed(0, epoch))]
         wrong = 0
         for i in order:
             if target[i] * scores[i] <= 0:

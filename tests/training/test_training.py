@@ -90,8 +90,7 @@ def by_hand(path, epochs, memory, random_state=0):
         seed = hash_seed(random_state, epoch)
         for number, window in enumerate(windows(sizes, memory // 2, seed)):
             X, y = sp.vstack([parts[i][0] for i in window], "csr"), np.concatenate([parts[i][1] for i in window])
-            within = np.arange(len(y))
-            _core.shuffle(within, hash_seed(seed, number) if number else seed)
+            within = _core.random_order(len(y), hash_seed(seed, number) if number else seed)
             learner.learn_many(X[within], y[within])
     return learner
 

@@ -53,14 +53,20 @@ void sparse_pending_sum(const LinearModel& self, const CheckedRows& data, Sparse
 
 }  // namespace
 
+constexpr i64 MANY = 100'000;  // examples whose order takes a millisecond
+
 void bind_learning(nb::module_& m) {
     m.def(
-        "shuffle",
-        [](const Vector<i64>& order, std::uint64_t seed) {
-            nb::gil_scoped_release release;
-            shuffle(order.data(), length(order), seed);
+        "random_order",
+        [](i64 n, std::uint64_t seed) {
+            require(n >= 0, "there are no orders of fewer than 0 examples");
+            std::optional<nb::gil_scoped_release> release;
+            if (n > MANY) release.emplace();  // else other threads would take longer than this
+            std::vector<i64> order = random_order(n, seed);
+            release.reset();
+            return to_numpy(std::move(order));
         },
-        "order"_array, "seed"_a, "Put the numbers into a random order, the same for every seed.");
+        "n"_a, "seed"_a, "The numbers below n in a random order, the same for every seed.");
     nb::class_<Options>(m, "Options", "A rule and the conventions that a problem is played by.")
         .def(
             "__init__",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptive import _core
 from perceptive.content import digest, plain_text
-from perceptive.data.dataset import ODD, mix
 from perceptive.data.rows import as_rows
 
 
@@ -20,12 +20,8 @@ def example_hashes(
 ) -> NDArray[np.uint64]:
     """64 bits of each (row, label, weight); their sum is the same in any order, for dense and sparse rows alike."""
     label_hash = np.array([hash_label(label) for label in labels], dtype=np.uint64)
-    hashes = row_hashes * ODD
-    hashes += label_hash[which]
-    if weights is not None:
-        hashes ^= hashes >> np.uint64(32)
-        hashes *= np.asarray(weights).view(np.uint64) | np.uint64(1)
-    return mix(hashes)
+    hashes: NDArray[np.uint64] = _core.example_hashes(row_hashes, label_hash, which, weights)
+    return hashes
 
 
 @lru_cache(maxsize=4096, typed=True)

@@ -16,7 +16,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 from perceptive.streams.remote import glob_urls, is_url, open_url, url_signature
@@ -264,7 +263,7 @@ def _digest(path: str, size: int) -> str:
 
 def open_file(path: str) -> Any:
     """A file, here or behind a URL, as its bytes are."""
-    return open_url(path) if is_url(path) else Path(path).open("rb")
+    return open_url(path) if is_url(path) else open(path, "rb")
 
 
 @contextmanager
@@ -365,7 +364,7 @@ def _once(path: str) -> _Once:
     if known is None or _is_another(path, known):
         if path == STDIN and sys.stdin is None:
             raise ValueError("standard input is closed; name a file")
-        _opened[path] = _Once(sys.stdin.buffer if path == STDIN else Path(path).open("rb"))  # noqa: SIM115
+        _opened[path] = _Once(sys.stdin.buffer if path == STDIN else open(path, "rb"))  # noqa: SIM115
     return _opened[path]
 
 

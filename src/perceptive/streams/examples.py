@@ -81,8 +81,9 @@ class Examples:
         return replace(self, indptr=before[self.indptr], indices=self.indices[known], data=self.data[known])
 
     def width(self) -> int:
-        """Columns that they need."""
-        return int(self.indices.max(initial=-1)) + 1
+        """Columns that they need; rows are sorted, so their last entries tell."""
+        last = self.indptr[1:][self.indptr[1:] > self.indptr[:-1]] - 1
+        return int(self.indices[last].max(initial=-1)) + 1
 
     def X(self, n_features: int) -> sp.csr_array:
         import scipy.sparse as sp

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import PurePath
 
 from perceptive.errors import ParameterError, literal
 from perceptive.streams.blocks import STDIN, peek, shown
@@ -62,7 +61,7 @@ def guess(files: Sequence[str]) -> str:
 
 def by_name(path: str) -> str | None:
     """The format that the end of a file's name tells; .txt says only that it is text."""
-    endings = [ending.lower().lstrip(".") for ending in PurePath(path).suffixes]
+    endings = [ending.lower().lstrip(".") for ending in os.path.basename(path).split(".")[1:]]
     if endings and endings[-1] in ("gz", "zst"):
         endings.pop()
     return ENDINGS.get(endings[-1]) if path != STDIN and endings else None

@@ -18,8 +18,6 @@ from itertools import accumulate
 from math import gcd
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from perceptive import _core
 from perceptive.streams import blocks, tables
 from perceptive.streams.blocks import Block, Buffers, Piece, check_length, is_packed, repeatable
@@ -63,9 +61,7 @@ def take_turns(sources: Sequence[Source], length: Callable[[Any], int]) -> Itera
     >>> "".join(take_turns(sources, len))
     'awxbyz'
     """
-    order = np.arange(len(sources))
-    _core.shuffle(order, 1)
-    waiting = deque(order.tolist())
+    waiting = deque(_core.random_order(len(sources), 1).tolist())
     active: dict[int, tuple[float, Iterator[Any]]] = {}  # how much of each has been given
     now = 0.0
     while waiting or active:

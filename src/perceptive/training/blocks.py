@@ -15,7 +15,6 @@ from perceptive.data.constant_feature import frozen
 from perceptive.data.dataset import Dataset
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError, literal
-from perceptive.evaluation.metrics import top1_counts
 from perceptive.streams import FileFormat, Stream
 from perceptive.streams.blocks import peek, repeatable
 from perceptive.streams.examples import UNLABELLED, Examples, join, size_of
@@ -269,6 +268,8 @@ class ListBlocks:
 
     def score(self, learner: Any, blocks: Iterator[CandidateLists]) -> float:
         """Share of the lists whose best is on top."""
+        from perceptive.evaluation.metrics import top1_counts
+
         right, lists = 0.0, 0
         for block in blocks:
             rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)

@@ -169,7 +169,8 @@ class InMemory:
         """Yield the dataset; each epoch shuffles the order of the previous one. Shards have their own orders."""
         if self.shuffle and run.training.shards == 1:
             while self._shuffled <= run.epoch:
-                _core.shuffle(self._order, hash_seed(run.learner.parameters.random_state, self._shuffled))
+                seed = hash_seed(run.learner.parameters.random_state, self._shuffled)
+                self._order = self._order[_core.random_order(len(self._order), seed)]
                 self._shuffled += 1
         self.dataset.revisited = run.epoch > 0
         if run.block == 0:

@@ -56,10 +56,10 @@ def block_of(training: TrainingParameters, seed: int) -> Block:
 
 
 def order_of(members: Order, shard: int, seed: int | None) -> Order:
-    """The order in which a shard plays its members; they are put into it."""
-    if seed is not None:
-        _core.shuffle(members, (seed + (shard + 1) * 0x9E3779B97F4A7C15) % 2**64)
-    return members
+    """The order in which a shard plays its members."""
+    if seed is None:
+        return members
+    return members[_core.random_order(len(members), (seed + (shard + 1) * 0x9E3779B97F4A7C15) % 2**64)]
 
 
 def play_shard(

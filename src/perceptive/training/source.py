@@ -196,12 +196,11 @@ class FileSource:
                 yield None, np.empty(0, np.int64)
                 continue
             dataset = self.kind.dataset(run.learner, unit.ready)
-            play = np.arange(len(dataset))
-            if self.shuffle:
-                _core.shuffle(play, hash_seed(seed, number) if number else seed)
-            yield dataset, play
+            n = len(dataset)
+            order = _core.random_order(n, hash_seed(seed, number) if number else seed) if self.shuffle else np.arange(n)
+            yield dataset, order
             self._release(unit)
-            del dataset, play, unit  # before the next ones are made
+            del dataset, order, unit  # before the next ones are made
 
     def score(self, learner: Any) -> float | None:
         """The score on the held-out part."""

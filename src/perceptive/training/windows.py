@@ -65,8 +65,7 @@ def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
     count = min(max(1, -(-sum(sizes) // max(1, min(memory, MOST)))), max(1, len(sizes)))
     found: list[list[int]] = [[] for _ in range(count)]
     for stratum, begin in enumerate(range(0, len(sizes), count)):
-        places = np.arange(count)
-        _core.shuffle(places, hash_seed(seed, stratum))
+        places = _core.random_order(count, hash_seed(seed, stratum))
         for block, place in zip(range(begin, len(sizes)), places.tolist(), strict=False):
             found[place].append(block)
     return [window for window in found if window]

@@ -30,7 +30,6 @@ from perceptive.cli.tasks.rows import (
 from perceptive.data.dataset import Dataset
 from perceptive.data.rows import in_parts
 from perceptive.errors import UsageError
-from perceptive.evaluation.metrics import Confusion, LogLoss, auc
 from perceptive.learners.linear import LinearLearner
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.streams import Stream
@@ -42,6 +41,7 @@ from perceptive.streams.label_reading import label_of_word
 if TYPE_CHECKING:
     from perceptive.cli.tasks.files import RowsJob
     from perceptive.cli.tasks.objects import Objects
+    from perceptive.evaluation.metrics import Confusion
     from perceptive.explanation import Explanation
     from perceptive.training.source import FileSource
 
@@ -151,6 +151,8 @@ class Classify(OfRows):
 
     def evaluate(self, learner: Any, options: argparse.Namespace) -> Evaluation:
         """Accuracy, macro F1, log loss; and precision, recall and F1 of each class."""
+        from perceptive.evaluation.metrics import Confusion, LogLoss, auc
+
         confusion, n = Confusion(list(learner.classes)), len(learner.classes)
         index = learner.index | {str(one): i for one, i in learner.index.items() if isinstance(one, bool)}
         to_proba = probabilities_of(learner, options.hypothesis)
