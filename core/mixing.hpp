@@ -37,14 +37,21 @@ struct Move {
     W clock, weight;
 
     double operator()(W* z, W* sum, W* sigma, const W* step, const W* spread, const W* gain, i64 n) const {
+        if (sum || sigma || gain)
+            for (i64 j = 0; j < n; ++j) {
+                const W total = gain ? gain[j] + weight : weight, before = z[j];
+                z[j] += step[j] / total;
+                if (sum) sum[j] += (z[j] - before) * clock - spread[j];
+                if (sigma) sigma[j] *= weight / total;
+            }
+        else  // nothing but v, as where averages are deferred: plain loops become vectors
+            for (i64 j = 0; j < n; ++j) z[j] += step[j] / weight;
+        const auto square = [z](i64 j) { return static_cast<double>(z[j]) * static_cast<double>(z[j]); };
         double lanes[4] = {};
-        for (i64 j = 0; j < n; ++j) {
-            const W total = gain ? gain[j] + weight : weight, before = z[j];
-            z[j] += step[j] / total;
-            if (sum) sum[j] += (z[j] - before) * clock - spread[j];
-            if (sigma) sigma[j] *= weight / total;
-            lanes[j % 4] += static_cast<double>(z[j]) * static_cast<double>(z[j]);
-        }
+        i64 j = 0;
+        for (; j + 4 <= n; j += 4)
+            for (i64 lane = 0; lane < 4; ++lane) lanes[lane] += square(j + lane);
+        for (; j < n; ++j) lanes[j % 4] += square(j);
         return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
     }
 };
