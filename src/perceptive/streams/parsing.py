@@ -83,7 +83,7 @@ class Log:
         if len(self.written) < MOST_LABELS:
             self.written.setdefault(label, now)
         if self.written.get(label, now) != now:
-            self.note_odd("spellings", n, f"{path}: the label {now!r} is taken as a number")
+            self.note_odd("spellings", n, f"{shown(path)}: the label {now!r} is taken as a number")
 
     def note_odd(self, kind: str, n: int, first: str) -> None:
         """Note that so many more lines have one of `ODDITIES`."""
@@ -265,7 +265,7 @@ def parse(
             for kind, n, first in odd:
                 log.note_odd(kind, n, place([first])[0])
             for label, n, written in spellings:
-                log.note_spelling(label, n, written, shown(opened.path))
+                log.note_spelling(label, n, written, opened.path)
             opened.line += lines
             log.lines += lines
             log.bytes += size
