@@ -35,9 +35,9 @@ inline double sum_lanes(const A* s) {
     return static_cast<double>(((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])));
 }
 
-// Σ_p term(p), in lanes
+// Σ_p term(p), in lanes. Always inlined: called, it takes a quarter more instructions for a row.
 template <class A, class Term>
-inline double lane_sum(i64 count, Term term) {
+__attribute__((always_inline)) inline double lane_sum(i64 count, Term term) {
     A s[LANES] = {};
     i64 p = 0;
     for (; p + LANES <= count; p += LANES)

@@ -25,7 +25,7 @@ from perceptive.streams.file_format import FileFormat, Header
 
 PIECES = 16  # of a block
 OPEN = 32  # files at most: of the plain ones, and of the others
-LEAST = 1 << 15  # bytes of a block where many files take turns
+LEAST = 1 << 12  # bytes of a block where files take turns
 RATIO = 4  # how much longer a packed file becomes, about
 SLACK = 2048  # bytes that are read beyond the end of a piece at first, where its last line ends
 LINES = ("svmlight", "vw", "text", "json")  # formats whose records are lines
@@ -140,12 +140,12 @@ def mixed(
     sizes = {number: estimated_size(files[number]) for number in range(len(files))}
     known = [one for one in sizes.values() if one is not None]
     unknown = sum(known) / max(1, len(known))  # where nobody knows, as much as of the others
+    mean = sum(sizes[number] or unknown for number in whole) / max(1, len(whole))
 
     def from_start(number: int) -> Iterator[tuple[T, Block]]:
-        path = files[number]
-        source, header, lines = tables.open(
-            path, format, max(min(LEAST, size), size // min(OPEN, len(whole))), live=False
-        )
+        path, of_mean = files[number], (sizes[number] or unknown) / max(1.0, mean)
+        block = max(min(LEAST, size), int(size * of_mean) // min(OPEN, len(whole)))  # a round takes one of each file
+        source, header, lines = tables.open(path, format, min(block, size), live=False)
         opened = begin(number, path, header, lines)
         return ((opened, block) for block in source)
 

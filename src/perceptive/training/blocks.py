@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -142,6 +143,14 @@ class RowBlocks:
         """Bytes that it takes in memory."""
         return size_of(block) + PER_EXAMPLE * len(block)
 
+    def parts(self, read: Read, size: int) -> Iterator[Read]:
+        """A block in parts of about so many bytes in memory."""
+        block, n = read.block, len(read.block)
+        count = min(n, -(-self.size(block) // size))
+        for i in range(count):
+            part = block.cut(n * i // count, n * (i + 1) // count) if count > 1 else block
+            yield Read(part, read.file, 0 if i else read.unanswered)
+
     def for_cache(self, block: Examples) -> Examples:
         """As the cache takes it: without queries, which are of no use here."""
         return block if block.qid is None else replace(block, qid=None)
@@ -235,6 +244,9 @@ class ListBlocks:
     def size(self, block: CandidateLists) -> int:
         return size_of(block.examples) + PER_EXAMPLE * len(block.examples)
 
+    def parts(self, read: Read, size: int) -> Iterator[Read]:
+        yield read  # lists have no classes
+
     def for_cache(self, block: CandidateLists) -> Examples:
         """Candidates with the number of their list and their grade."""
         number = np.repeat(np.arange(len(block)), np.diff(block.starts))
@@ -284,3 +296,13 @@ class ListBlocks:
 
 
 Blocks = RowBlocks | ListBlocks
+
+
+def in_parts(
+    kind: Blocks, parsed: Callable[..., Generator[tuple[Read, Any]]], read: int, stored: int
+) -> Generator[tuple[Read, Any]]:
+    """Blocks as the cache has them: so many bytes are read at a time, and so many of examples are a block."""
+    with closing(parsed(size=read)) as whole:
+        for block, ready in whole:
+            for part in kind.parts(block, stored):
+                yield part, ready

@@ -25,10 +25,10 @@ from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
 from perceptive.streams.mixing import estimated_size
 from perceptive.streams.parsing import one_ahead
-from perceptive.training.blocks import NOTHING_BETTER, PER_EXAMPLE, Blocks, Read, check_answers
+from perceptive.training.blocks import NOTHING_BETTER, PER_EXAMPLE, Blocks, Read, check_answers, in_parts
 from perceptive.training.holdout import HoldOut, Split
 from perceptive.training.loop import InMemory, Run, hash_seed
-from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, block_size, fits, windows, with_first
+from perceptive.training.windows import MEMORY, TURNS, LongestRun, Unit, block_sizes, fits, windows, with_first
 
 Parsed = Generator[tuple[Read, Any]]
 
@@ -91,11 +91,12 @@ class FileSource:
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
         self._made_from: dict[str, Any] = {}  # what a cache that is kept is known by
+        sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
+        self._block_sizes = block_sizes(memory, sum(sizes))
         if cache is not None:
-            options = {"skip": stream.skip, "unit": kind.unit, "block": block_size(memory)}
+            options = {"skip": stream.skip, "unit": kind.unit, "blocks": self._block_sizes}
             self._made_from = signature(stream.files, stream.format, stream.dtype, stream.idf, **options)
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=bool(stream.remember_names))
-        sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
         self.reads_first = self._needed or sum(sizes) <= memory
         self._failure: BaseException | None = None  # why there is no cache
         self.labels: list[Any] | None = None
@@ -247,8 +248,8 @@ class FileSource:
         A cache that nobody has asked for is given up where memory does not hold the examples.
         """
         self._begin()
-        cache, size, block = self._cache, 0, block_size(self.memory)
-        reads = self._parsed(size=block) if cache is None else self._kept()
+        cache, size = self._cache, 0
+        reads = self._kept() if cache is not None else in_parts(self.kind, self._parsed, *self._block_sizes)
         try:
             if cache is None:
                 with writing():

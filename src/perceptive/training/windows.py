@@ -24,8 +24,10 @@ from perceptive.streams import blocks
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
-PARTS = 32  # of the memory: as many bytes of a file are a block of the cache, so that a window has several
-TURNS = 8  # blocks at least that a window has of files which must be read from their start
+PARTS = 32  # of the memory: as many bytes of a file are parsed at a time
+STORED = 256  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
+LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
+TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
 FEWEST = 1 << 10  # bytes of a block
 MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
 
@@ -38,9 +40,13 @@ class Unit(NamedTuple):
     last: bool = False  # whether they are all that there is
 
 
-def block_size(memory: int) -> int:
-    """Bytes of a file that are a block of the cache."""
-    return min(blocks.BLOCK, max(memory // PARTS, FEWEST))
+def block_sizes(memory: int, read: int) -> tuple[int, int]:
+    """Bytes that are parsed at a time, of files of so many in all, and bytes of examples that the cache has as a block.
+
+    A window should have its share of each class, and so many small blocks; what surely fits is one window.
+    """
+    stored = memory // STORED if read > memory // 4 else memory
+    return min(blocks.BLOCK, max(memory // PARTS, FEWEST)), max(stored, LEAST_STORED)
 
 
 def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
