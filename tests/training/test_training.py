@@ -406,4 +406,4 @@ def test_a_window_of_a_sorted_file_has_each_class_in_its_share(tmp_path, monkeyp
     monkeypatch.setattr(RowBlocks, "dataset", noted)
     LinearClassifier(epochs=2).fit_stream(str(tmp_path / "sorted.svm"), memory=2 << 20)
     assert len(found) >= 4
-    assert np.allclose(found, [*shares.values()], atol=0.02)
+    assert np.allclose(found, [*shares.values()], atol=0.025)
