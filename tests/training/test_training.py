@@ -1,5 +1,7 @@
 """Training from files: the same whatever the threads, the cache, and where it was broken off."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -78,13 +80,10 @@ def examples_of(path, memory):
             bytes(block.text), True, False
         )
         X, y = sp.csr_array((data, indices, indptr), shape=(len(which), 40)), np.array(labels)[which]
-        n, parts = (
-            len(y),
-            min(len(y), -(-(size_of_rows(X) + 32 * len(y)) // block_sizes(memory, path.stat().st_size)[1])),
-        )
-        found += [
-            (X[n * i // parts : n * (i + 1) // parts], y[n * i // parts : n * (i + 1) // parts]) for i in range(parts)
-        ]
+        size, n = size_of_rows(X) + 32 * len(y), len(y)
+        count = min(n, -(-size // block_sizes(memory, path.stat().st_size)[1]))
+        cuts = [n * i // count for i in range(count + 1)]
+        found += [(X[i:j], y[i:j]) for i, j in pairwise(cuts)]
     return found
 
 
