@@ -14,7 +14,7 @@ import numpy as np
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts
+from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts, only_row
 from perceptive.features.hashing import HashKernel
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
@@ -45,6 +45,14 @@ class DualLearner(Recorded):
         self.seen = 0  # examples so far, which numbers them
 
     # ------------------------------------------------------------ examples
+
+    def batch_of(self, x: Any) -> Any:
+        """Return one example as a batch of one; x may be the only row of a matrix or frame, or a list of one dict."""
+        of_rows = self.asked_kernel.vectors or self.asked_kernel.one_way
+        shape: tuple[int, ...] = getattr(x, "shape", ())
+        if hasattr(x, "tocsr") or (len(shape) == 2 and (of_rows or shape[0] == 1)) or (of_rows and is_dicts(x)):
+            return only_row(x)
+        return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
 
     @property
     def open(self) -> bool:
