@@ -270,7 +270,7 @@ def _is_list_of_lists(X: Any) -> bool:
     first = X[0]
     if hasattr(first, "shape"):
         return len(first.shape) == 2
-    return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
+    return is_dicts(first) or (isinstance(first, list | tuple) and (not first or np.ndim(first[0]) >= 1))
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
