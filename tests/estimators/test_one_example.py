@@ -85,6 +85,18 @@ def test_columns_of_a_row_are_matched_by_name(make):
     assert turned.predict_one(pd.Series({"v": 3.0, "u": 0.0})) == 0
 
 
+@pytest.mark.parametrize("make", [LinearClassifier, KernelClassifier])
+@pytest.mark.parametrize("colours", [[1.0, 2.0, 3.0], ["red", "blue", "red"]], ids=["numbers", "words"])
+def test_probabilities_of_one_example_are_those_of_many(make, colours):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": X[:, 0], "colour": colours})
+    model = make(hypothesis="voted", epochs=3).fit(frame, y)
+    turned = frame[["colour", "u"]]
+    for i, row in enumerate(model.predict_proba(frame)):
+        for one in (frame.iloc[i], turned.iloc[i], frame[i : i + 1], turned[i : i + 1], turned.to_dict("records")[i]):
+            assert [*model.predict_proba_one(one).values()] == pytest.approx(row)
+
+
 STREAMS = {
     LinearClassifier: (DICTS[0], 0),
     KernelClassifier: (X[0], 0),
