@@ -51,6 +51,9 @@ def test_the_only_row_of_a_frame_and_the_only_dict_of_a_list_are_examples(make, 
         assert model.predict_one(one) == model.predict(frame)[0]
         assert model.explain(one).score == model.explain(first).score
         assert make().fit(frame, y).learn_one(one, 1).predict_one(first) in (0, 1)
+    pa = pytest.importorskip("pyarrow")
+    table = pa.Table.from_pandas(frame[:1])
+    assert model.learn_one(table, 0).predict_one(table) == model.predict_one(first)
     with pytest.raises(ValueError, match=SEVERAL):
         model.predict_one(frame)
 

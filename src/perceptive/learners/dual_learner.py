@@ -16,6 +16,7 @@ from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts, only_row
 from perceptive.features.hashing import HashKernel
+from perceptive.frames import is_frame
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
@@ -80,7 +81,7 @@ class DualLearner(Recorded):
 
     def as_rows(self, X: Any) -> Any:
         """Return rows as one array if the kernel compares vectors: a row alone then equals a row among many."""
-        if not (self.asked_kernel.vectors and isinstance(X, list) and X) or is_dicts(X):
+        if not (self.asked_kernel.vectors and (is_frame(X) or (isinstance(X, list) and X))) or is_dicts(X):
             return X
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix
