@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.data.feature_space import FeatureSpace
 from perceptive.data.raw import frame_dicts
-from perceptive.data.rows import is_dicts, only_row, single_row
+from perceptive.data.rows import is_dicts, single_row
 from perceptive.data.sentences import as_lists
 from perceptive.errors import Parameter, ParameterError
 from perceptive.features.hashing import HashKernel
@@ -157,11 +157,7 @@ def explain(
     if hasattr(learner, "ranker"):
         return explain_choice(learner, x, top, hypothesis)
     if hasattr(learner, "dual"):
-        if hasattr(x, "tocsr") or (hasattr(x, "shape") and len(x.shape) == 2):
-            x = only_row(x)
-        else:
-            x = np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
-        return explain_supports(learner, x, label, top, hypothesis)[0]
+        return explain_supports(learner, learner.batch_of(x), label, top, hypothesis)[0]
     row = single_row(x if is_frame(x) else learner.space.unframed(x))
     return explain_rows(learner, *_rows(learner.space, row, names), label, top, hypothesis)[0]
 

@@ -85,6 +85,9 @@ def test_options_of_train_are_no_abbreviations(option, model, data):
     cure = "give it to perceptive train: the model keeps what it was trained with"
     assert f"unrecognized arguments: {option}=3; {cure}" in done.stderr
     assert "unrecognized arguments: --fast\n" in perceptive("eval", model, data / "train.svm", "--fast", code=2).stderr
+    assert (
+        f"unrecognized arguments: {option}=3\n" in perceptive("demo", f"{option}=3", code=2).stderr
+    )  # without a model
 
 
 def test_labels_in_another_scheme_are_told_of(tmp_path):

@@ -37,7 +37,8 @@ def test_the_best_features_of_texts_are_found(tmp_path):
 def test_what_is_given_is_not_tuned(tmp_path):
     write_rows(tmp_path / "rows.svm")
     done = perceptive("train", "rows.svm", "--rule", "pa1", "--tune", "--epochs", "3", "-o", "m", cwd=tmp_path)
-    assert "tuning: 3 choices, epochs 1" in done.stderr
+    assert "tuning: 3 choices, epochs 1\n" in done.stderr
+    assert "tuning: 1 choice, epochs 3\n" in done.stderr
     assert "--C 0.1" in done.stderr
     assert "arow" not in done.stderr
     quiet = perceptive("train", "rows.svm", "--tune", "--epochs", "3", "--quiet", "-o", "m", cwd=tmp_path)

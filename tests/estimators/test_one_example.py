@@ -24,16 +24,45 @@ def test_several_rows_are_refused(make):
     assert model.explain(X[:1]).score == model.explain(X[0]).score
 
 
-def test_several_rows_are_refused_by_linear_models():
-    model = LinearClassifier().fit(X, y)
+def test_the_only_row_of_a_matrix_is_an_example_of_a_function():
+    model = KernelClassifier(kernel=lambda a, b: float(a @ b)).fit(X, y)
+    assert model.predict_one(X[:1]) == model.predict_one(X[0])
+    assert model.explain(X[:1]).score == model.explain(X[0]).score
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, lambda: KernelClassifier(kernel="linear")])
+def test_the_only_row_of_a_matrix_is_an_example(make):
+    model = make().fit(X, y)
     for ask in (model.predict_one, lambda rows: model.learn_one(rows, 0)):
         with pytest.raises(ValueError, match=SEVERAL):
             ask(X)
+    assert model.predict_one(X[:1]) == model.predict_one(X[0])
+    assert model.learn_one(X[:1], 0).predict_one(X[:1]) == 0
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, lambda: KernelClassifier(kernel="linear")])
+@pytest.mark.parametrize("colours", [[1.0, 2.0, 3.0], ["red", "blue", "red"]], ids=["numbers", "words"])
+def test_the_only_row_of_a_frame_and_the_only_dict_of_a_list_are_examples(make, colours):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": X[:, 0], "colour": colours})
+    model = make().fit(frame, y)
+    first = frame.to_dict("records")[0]
+    for one in (frame[:1], frame[["colour", "u"]][:1], frame.iloc[0], [first], first):
+        assert model.predict_one(one) == model.predict(frame)[0]
+        assert model.explain(one).score == model.explain(first).score
+        assert make().fit(frame, y).learn_one(one, 1).predict_one(first) in (0, 1)
+    pa = pytest.importorskip("pyarrow")
+    table = pa.Table.from_pandas(frame[:1])
+    assert model.learn_one(table, 0).predict_one(table) == model.predict_one(first)
+    with pytest.raises(ValueError, match=SEVERAL):
+        model.predict_one(frame)
+
+
+def test_several_rows_are_refused_by_linear_learners():
     learner = LinearLearner(classes=[0, 1])
     learner.learn_many(X, y)
     with pytest.raises(ValueError, match=SEVERAL):
         learner.score(X)
-    assert model.predict_one(X[:1]) == 0
 
 
 def test_several_dicts_are_refused():
@@ -57,6 +86,18 @@ def test_columns_of_a_row_are_matched_by_name(make):
     assert model.explain(pd.Series([1.0, 2.0])).score == score  # without names, in order
     turned = make().fit(pd.DataFrame([[0.0, 3.0], [3.0, 0.0]], columns=["u", "v"]), [0, 1])
     assert turned.predict_one(pd.Series({"v": 3.0, "u": 0.0})) == 0
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, KernelClassifier])
+@pytest.mark.parametrize("colours", [[1.0, 2.0, 3.0], ["red", "blue", "red"]], ids=["numbers", "words"])
+def test_probabilities_of_one_example_are_those_of_many(make, colours):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": X[:, 0], "colour": colours})
+    model = make(hypothesis="voted", epochs=3).fit(frame, y)
+    turned = frame[["colour", "u"]]
+    for i, row in enumerate(model.predict_proba(frame)):
+        for one in (frame.iloc[i], turned.iloc[i], frame[i : i + 1], turned[i : i + 1], turned.to_dict("records")[i]):
+            assert [*model.predict_proba_one(one).values()] == pytest.approx(row)
 
 
 STREAMS = {

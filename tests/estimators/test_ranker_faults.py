@@ -290,3 +290,21 @@ def test_answers_may_be_arrays():
     assert model.score(X, y) == 1.0
     with pytest.raises(ValueError, match="example 0: its answer"):
         model.fit([1.0], [np.array([1, 1])])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("ranker", [LinearRanker(), KernelRanker()], ids=repr)
+def test_the_list_of_another_width_is_named(ranker, form):
+    lists = [form(np.eye(3)), form(np.eye(2))]
+    said = "list 1: its candidates have 2 features, those of list 0 have 3"
+    with pytest.raises(ValueError, match=said):
+        ranker.fit(lists, [0, 1])
+    with pytest.raises(ValueError, match=said):
+        ranker.fit(lists[:1], [0]).predict(lists)
+
+
+@pytest.mark.parametrize("ranker", [LinearRanker(), KernelRanker()], ids=repr)
+def test_a_list_without_candidates_is_named(ranker):
+    for lists in ([[]], [[], [[1.0, 2.0]]]):
+        with pytest.raises(ValueError, match="list 0: the list has no candidates"):
+            ranker.fit([np.eye(2)], [0]).predict(lists)

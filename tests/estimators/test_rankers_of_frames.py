@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from perceptive import KernelRanker, LinearRanker, load, save
 
@@ -47,6 +48,20 @@ def test_a_list_of_frames_is_a_frame_with_queries(ranker, frame, made, tmp_path)
         assert [one.rank(x)[0][0] for x in turned] == one.predict(lists).tolist()
     again = ranker.partial_fit(turned, answers)
     assert again.score(lists, answers) == again.score(made(frame), GRADES, QUERIES)
+
+
+@pytest.mark.parametrize("frame", [NUMBERS, WORDS], ids=["numbers", "words"])
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_one_list_is_matched_by_name(ranker, frame):
+    lists, answers = parts(frame, lambda one: one), [GRADES[i : i + 4].tolist() for i in range(0, N, 4)]
+    expected = clone(ranker).fit(lists, answers).partial_fit(lists, answers).decision_function(lists)
+    turned = parts(frame[frame.columns[::-1]].assign(more=1.0), lambda one: one)
+    for ones in (lists, turned, [one.to_dict("records") for one in turned]):
+        model = clone(ranker).fit(lists, answers)
+        for one, answer in zip(ones, answers, strict=True):
+            model.learn(one, answer)
+        assert np.concatenate(model.decision_function(lists)) == pytest.approx(np.concatenate(expected), rel=1e-4)
+        assert [model.find_best(one) for one in ones] == model.predict(lists).tolist()
 
 
 def test_frames_that_do_not_fit_together_are_refused():

@@ -44,6 +44,14 @@ def test_a_frame_without_rows_has_no_predictions(tmp_path):
         assert model.predict(FRAME[:0]).tolist() == []
 
 
+@pytest.mark.parametrize("value", [[1, 2], (1, 2), {"a": 1}, {1}, np.ones(2)], ids=repr)
+@pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])
+def test_columns_of_lists_are_named(estimator, value):
+    frame = pd.DataFrame({"size": [1.0, 2.0], "parts": [value] * 2})
+    with pytest.raises(ValueError, match=f"row 0: feature 'parts' is a {type(value).__name__}; give a number"):
+        estimator().fit(frame, ["a", "b"])
+
+
 @pytest.mark.parametrize("label", [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), b"x", (1, 2)])
 @pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])
 def test_labels_that_cannot_be_classes(estimator, label):

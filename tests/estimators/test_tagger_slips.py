@@ -121,6 +121,8 @@ def test_tags_that_only_look_like_some_are_not():
 def test_a_single_label_is_told_of():
     with pytest.warns(ExampleWarning, match="every label is 'O', so there is nothing to learn; check the column"):
         SequenceTagger().fit([["a", "b"]] * 3, [["O", "O"]] * 3)
+    with pytest.warns(ExampleWarning, match="every label is 'B-PER'"):  # not S-PER, as it is learned
+        SequenceTagger(template="ner").fit([["Ada"]] * 3, [["B-PER"]] * 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceTagger().partial_fit([["a", "b"]], [["O", "O"]])  # others may come

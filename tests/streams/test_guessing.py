@@ -24,7 +24,6 @@ pytestmark = pytest.mark.core
     [
         (b"+1 1:0.5 3:2 # c\n-1\n", "svmlight"),
         (b"# head\n1 qid:3 1:1\n", "svmlight"),
-        (b"", "svmlight"),
         (b"1 | a b:2\n", "vw"),
         (b"-1 2 'tag|ns:3 a\n| b\n", "vw"),
         (b'{"a": 1}\n{"b": 2}\n{"c', "json"),
@@ -44,6 +43,17 @@ def test_guessed_by_the_first_lines(tmp_path, start, format):
     path = tmp_path / "unnamed.txt"
     path.write_bytes(gzip.compress(start))
     assert guessing.guess([str(path)]) == format
+
+
+@pytest.mark.parametrize("start", [b"", b"\n\n"])
+def test_empty_files_are_of_the_format_of_the_others(tmp_path, start):
+    empty, other = tmp_path / "empty", tmp_path / "other"
+    empty.write_bytes(start)
+    other.write_bytes(b"a,b\n1,2\n")
+    assert guessing.guess([str(empty), str(other)]) == "csv"
+    for options in ({}, {"label": "b"}):
+        with pytest.raises(ValueError, match="empty: is empty; check where the examples come from"):
+            streams.open(empty, **options)
 
 
 @pytest.mark.parametrize("start", [b"to be or not\n", b"a\tb\nc\td\n", b"\x00\xff\xfe"])

@@ -118,7 +118,7 @@ class TextEncoder {
         }
         if (!PyBytes_Check(text.ptr()))
             throw std::invalid_argument(where() + " is a " + nb::cast<std::string>(text.type().attr("__name__")) +
-                                        "; give texts as str, or as UTF-8 bytes");
+                                        "; give texts as str, or as UTF-8 bytes, and '' where one is missing");
         char* data = nullptr;
         Py_ssize_t size = 0;
         PyBytes_AsStringAndSize(text.ptr(), &data, &size);

@@ -82,13 +82,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class Parser(argparse.ArgumentParser):
     """Raises `UsageError` for wrong usage, and takes values that begin with a minus and a digit."""
 
+    uses_model = False  # whether the command that is called does
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._negative_number_matcher = NEGATIVE
 
     def error(self, message: str) -> NoReturn:
         cure = "; write a value that begins with a dash as --option=value" if "expected one" in message else ""
-        if "unrecognized" in message and any(map(_is_of_train, message.split())):
+        if self.uses_model and "unrecognized" in message and any(map(_is_of_train, message.split())):
             cure = "; give it to perceptive train: the model keeps what it was trained with"
         raise UsageError(message + cure)
 
@@ -121,6 +123,7 @@ def parser(arguments: Sequence[str] = (), everything: bool = False) -> argparse.
     top.add_argument("--version", action="version", version=f"perceptive {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     called, alone = _called(arguments), COMMANDS.keys() & {*arguments[:1]}
+    top.uses_model = bool(USE_MODELS & {*called})
     for name in COMMANDS if everything or not alone else alone:  # to make the others takes longer than to parse
         command = commands.add_parser(name, help=COMMANDS[name], formatter_class=argparse.RawDescriptionHelpFormatter)
         if everything or name in called:

@@ -119,11 +119,24 @@ def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) 
     if any_kind or is_dicts(lists[0]):
         return Lists([x for one in lists for x in one], grades, sizes)
     if any(hasattr(one, "tocsr") for one in lists):
-        return Lists(_stack(lists), grades, sizes)
+        return Lists(_stack(_of_one_width(lists)), grades, sizes)
     try:
-        return Lists(np.concatenate([np.atleast_2d(np.asarray(one)) for one in lists]), grades, sizes)
+        rows = [np.atleast_2d(np.asarray(one)) for one in lists]
     except ValueError as error:
         raise ValueError(f"candidates must be numbers, all of one length: {error}") from None
+    return Lists(np.concatenate(_of_one_width(rows)), grades, sizes)
+
+
+def _of_one_width(lists: list[Any]) -> list[Any]:
+    """Return lists of rows; raise if these differ in length."""
+    width = lists[0].shape[-1]
+    for t, one in enumerate(lists):
+        if one.shape[-1] != width:
+            raise ValueError(
+                f"list {t}: its candidates have {one.shape[-1]} features, those of list 0 have {width}; "
+                "give all candidates the same features"
+            )
+    return lists
 
 
 def is_frames(X: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, time
 from decimal import Decimal
@@ -136,7 +136,7 @@ def frame_columns(X: Any, meant: bool = True) -> Columns:
 
 
 def has_words(X: Any) -> bool:
-    """Whether a data frame or a table has a column of words. Others are matrices, where True is 1.
+    """Whether a data frame or a table has a column of words, or of lists, which are refused. Others are matrices.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def has_words(X: Any) -> bool:
         return not all(kind.startswith(NUMBERS) for kind in types)
     kinds = {name: str(X[name].dtype).lower() for name in X.columns}
     return any(
-        kind.startswith((*DECLARED, "str", "date", "timedelta", "period"))
-        or (kind == "object" and any(isinstance(value, str | date) for value in X[name]))
+        kind.startswith((*DECLARED, "str", "date", "timedelta", "period", "list", "array"))
+        or (kind == "object" and any(isinstance(value, date | Collection) for value in X[name]))
         for name, kind in kinds.items()
     )
 

@@ -242,7 +242,8 @@ class ClassifierRunMixin(RunMixin[Learner]):
         if not hasattr(self, "learner_") or not self.learner_.classes:
             return {}
         learner = self.learner_
-        classes, score = learner.asked(lambda: (learner.classes, learner.score(x)))
+        row = row_of(self, x, learner)
+        classes, score = learner.asked(lambda: (learner.classes, learner.score(row)))
         found = self._probabilities(np.asarray(score)[None])[0]
         return dict(zip(classes, found.tolist(), strict=True))
 

@@ -242,7 +242,7 @@ def number(value: Any, row: int, name: str) -> float:
 def row_of(estimator: Any, x: Any, learner: Any) -> Any:
     """Return one example in the form that the learner takes: in columns by name, or a row of a frame as a dict."""
     known = estimator.__dict__.get("feature_names_in_")
-    if known is not None and is_frame(x):
+    if known is not None and (is_frame(x) or is_dicts(x)):
         x = in_columns(estimator, x)
     elif known is not None and hasattr(x, "to_dict") and {*known} <= {*x.index}:  # a row of a frame
         x = x.to_dict()

@@ -130,6 +130,7 @@ class RankerMixin(RunMixin[Learner]):
             Weight of the list.
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
+        xs = self._one_list(xs)
         mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
         if first or "_first" in self.__dict__:
             self._look_at(learner, xs, first)
@@ -233,8 +234,8 @@ class RankerMixin(RunMixin[Learner]):
         return list(self._learned.rank(self._one_list(xs), hypothesis))
 
     def _one_list(self, xs: Any) -> Any:
-        """One list of candidates in the form that the learner takes: columns of a frame are matched by name."""
-        return self._rows(xs) if is_frame(xs) and hasattr(self, "feature_names_in_") else xs
+        """One list of candidates as the learner takes it: columns of frames and dicts are matched by name."""
+        return self._rows(xs) if hasattr(self, "feature_names_in_") and (is_frame(xs) or is_dicts(xs)) else xs
 
     def predict_one(self, xs: Any, hypothesis: str | None = None) -> int | None:
         """Return what `find_best` does, as River calls it; None before anything was learned."""
@@ -269,7 +270,7 @@ def _is_list_of_lists(X: Any) -> bool:
     first = X[0]
     if hasattr(first, "shape"):
         return len(first.shape) == 2
-    return is_dicts(first) or (isinstance(first, list | tuple) and len(first) > 0 and np.ndim(first[0]) >= 1)
+    return is_dicts(first) or (isinstance(first, list | tuple) and (not first or np.ndim(first[0]) >= 1))
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:

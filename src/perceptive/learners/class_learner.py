@@ -133,9 +133,8 @@ class ClassLearner(Recorded):
     def meet_class(self, label: Any) -> None:
         """Add a class that was not known in advance; it starts at zero."""
 
-    @staticmethod
     @abstractmethod
-    def batch_of(x: Any) -> Any:
+    def batch_of(self, x: Any) -> Any:
         """Return one example as a batch of one."""
 
     # ------------------------------------------------------------ learning

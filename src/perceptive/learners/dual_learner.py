@@ -14,8 +14,9 @@ import numpy as np
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts
+from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts, only_row
 from perceptive.features.hashing import HashKernel
+from perceptive.frames import is_frame
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
@@ -46,6 +47,14 @@ class DualLearner(Recorded):
 
     # ------------------------------------------------------------ examples
 
+    def batch_of(self, x: Any) -> Any:
+        """Return one example as a batch of one; x may be the only row of a matrix or frame, or a list of one dict."""
+        of_rows = self.asked_kernel.vectors or self.asked_kernel.one_way
+        shape: tuple[int, ...] = getattr(x, "shape", ())
+        if hasattr(x, "tocsr") or (len(shape) == 2 and (of_rows or shape[0] == 1)) or (of_rows and is_dicts(x)):
+            return only_row(x)
+        return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
+
     @property
     def open(self) -> bool:
         """Whether it is between two examples of a stream; see `Learner`."""
@@ -72,7 +81,7 @@ class DualLearner(Recorded):
 
     def as_rows(self, X: Any) -> Any:
         """Return rows as one array if the kernel compares vectors: a row alone then equals a row among many."""
-        if not (self.asked_kernel.vectors and isinstance(X, list) and X) or is_dicts(X):
+        if not (self.asked_kernel.vectors and (is_frame(X) or (isinstance(X, list) and X))) or is_dicts(X):
             return X
         rows = vectors(X)
         return rows.array if isinstance(rows, Dense) else rows.matrix

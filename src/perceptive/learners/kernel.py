@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from perceptive.data.fingerprint import hash_examples
 from perceptive.data.labels import NO_CLASSES, Labels, check_known, check_lengths, in_order_of_labels
-from perceptive.data.rows import only_row
 from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.kernels import Kernel
@@ -81,13 +80,6 @@ class KernelLearner(DualLearner, ClassLearner):
 
     def _new_dual(self, kernel: Kernel) -> Dual:
         return Dual(kernel, self.task, self._n_outputs, self.parameters)
-
-    @staticmethod
-    def batch_of(x: Any) -> Any:
-        """Return one example as a batch of one."""
-        if hasattr(x, "tocsr"):
-            return only_row(x)
-        return np.asarray(x)[None, :] if isinstance(x, np.ndarray) and x.ndim == 1 else [x]
 
     # ------------------------------------------------------------ learning
 

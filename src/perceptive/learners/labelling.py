@@ -78,7 +78,7 @@ class Labelling:
         Set the scheme and the longest segment. ``known`` are the labels so far, ``classes`` are more of them.
         ``whole``: y is a whole training set.
         """
-        different_labels(y)  # raises for what cannot be a label
+        given = different_labels(y)  # raises for what cannot be a label
         partial = [i for i, mine in enumerate(y) if None in mine]
         y, more = self.encode(self.mended(y, known), known, whole)
         said = [one for one in different_labels(y) if not isinstance(one, schemes.Choice)]
@@ -87,7 +87,8 @@ class Labelling:
             announced = bioes.spelled_out(announced, self.given, announced)
         labels = {**dict.fromkeys(announced), **dict.fromkeys(said), **dict.fromkeys(more)}
         if whole and len(every := {*known, *labels}) == 1:
-            only = f"every label is {next(iter(every))!r}, so there is nothing to learn; check the column of the labels"
+            only = next(iter(given or every))
+            only = f"every label is {only!r}, so there is nothing to learn; check the column of the labels"
             warnings.warn(ExampleWarning(literal(only), 0), stacklevel=2)
         self.keep_to(y, whole)
         if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):

@@ -225,7 +225,9 @@ class LinearLearner(ClassLearner, VectorLearner):
                     keep()
         return LabelledRows(self, rows, labels, weights)
 
-    batch_of = staticmethod(single_row)
+    def batch_of(self, x: Any) -> Any:
+        """Return one example as a batch of one."""
+        return single_row(x)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> bool:
         """Learn from x with the label y, by the rule. Return whether it was a mistake."""

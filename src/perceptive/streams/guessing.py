@@ -41,7 +41,7 @@ class UnknownFormat(ValueError):
 
 
 def guess(files: Sequence[str]) -> str:
-    """The one format of all files.
+    """The one format of all files; those that are empty, and have no name that tells it, are of any.
 
     Examples
     --------
@@ -51,7 +51,9 @@ def guess(files: Sequence[str]) -> str:
     Traceback (most recent call last):
     perceptive.errors.ParameterError: train.svm looks like svmlight, test.csv like csv; read them separately, ...
     """
-    found = [(path, guess_one(path)) for path in files]
+    found = [(path, guess_one(path)) for path in files if _named(path) or peek(path).strip()]
+    if not found:
+        raise ValueError(f"{shown(files[0])}: is empty; check where the examples come from")
     for path, format in found[1:]:
         if format != found[0][1]:
             differ = f"{shown(found[0][0])} looks like {found[0][1]}, {shown(path)} like {format}"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from perceptive.errors import plural
+
 Choice = Mapping[str, Any]
 
 # What is tried of the rules. C and r are as far apart as they make a difference.
@@ -84,7 +86,7 @@ def successive_halving(
     left, trials, out = list(choices), list[Trial](), list[Trial]()
     for length in sorted({max(1, epochs // STEP**2), max(1, epochs // STEP), epochs}):
         if tell is not None:
-            tell(f"{len(left)} choices, epochs {length}")
+            tell(f"{len(left)} {plural(len(left), 'choice')}, epochs {length}")
         trials = sorted((Trial(choice, length, play(choice, length)) for choice in left), key=lambda one: -one.score)
         most = len(trials) if length == epochs else math.ceil(len(trials) / STEP)
         stay = [one for place, one in enumerate(trials) if place < most or one.choice == stays]
