@@ -15,6 +15,20 @@ from perceptive.kernels.kernel import Kernel, Values
 SYMMETRY = 1e-6  # of the values' size
 
 
+def check_symmetric(K: NDArray[Any]) -> None:
+    """Raise ValueError where a Gram matrix is not symmetric, up to what rounding leaves of its largest value."""
+    kind = K.dtype if K.dtype.kind == "f" else np.dtype(np.float64)
+    rounding = max(SYMMETRY, float(np.finfo(kind).eps) ** 0.5) * max(abs(float(K.max())), abs(float(K.min())))
+    for i, row in enumerate(K):
+        apart = np.abs(row[i + 1 :].astype(np.float64) - K[i + 1 :, i]) > rounding
+        if apart.any():
+            j = i + 1 + int(np.argmax(apart))
+            raise ValueError(
+                f"the Gram matrix is not symmetric: {K[i, j]:g} at [{i}, {j}], but {K[j, i]:g} at [{j}, {i}]; repair "
+                "the kernel that made it, or give (K + K.T) / 2"
+            )
+
+
 def _some_pairs(n: int, m: int) -> set[tuple[int, int]]:
     """Up to three pairs a row, one in eight of many: spread evenly over rows and columns by the golden ratio."""
     total = min(3 * n, 3 + n * m // 8) if m else 0
