@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptive.content import shown
 from perceptive.kernels.examples import Dense, Objects, Parts, as_list, check_real, numbers
 from perceptive.kernels.kernel import Kernel, Values
+from perceptive.named_functions import name_of
 
 SYMMETRY = 1e-6  # of the values' size
 
@@ -63,7 +64,7 @@ class Custom(Kernel):
     @property
     def label(self) -> str:
         """The name of the function in a saved model."""
-        return str(self.name or getattr(self.f, "__name__", type(self.f).__name__))
+        return str(self.name or name_of(self.f))
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Objects:
         return Objects(as_list(X))
