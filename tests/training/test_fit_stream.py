@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from test_training import made, started
 
+from command_line import perceptive
 from perceptive import LinearClassifier, _core, load, save, streams
 from perceptive.data.labels import Labels
 from perceptive.learners import LinearLearner
@@ -33,6 +34,19 @@ def test_fit_stream(file, tmp_path):
     assert again.learner_.space.format == streams.FileFormat(scale=None, apart=False, words=None)
     with pytest.raises(ValueError, match="warm_start is for examples in memory"):
         LinearClassifier(warm_start=True).fit_stream(file)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_stream_is_read_in_the_type_of_the_weights(dtype, file, tmp_path):
+    """As the command line reads it, unless another type was chosen."""
+    perceptive("train", file, "--rule", "arow", "--bias", "auto", "--dtype", dtype, "--quiet", "-o", tmp_path / "m")
+    expected = load(tmp_path / "m").learner_
+    model = LinearClassifier(rule="arow", bias="auto", dtype=dtype)
+    for source in (file, streams.open(file), streams.open(file, dtype=dtype)):
+        found = model.fit_stream(source).learner_
+        assert found.bias == expected.bias
+        vectors = [next(iter(learner.vectors.values())).vector("averaged")[0] for learner in (found, expected)]
+        assert np.array_equal(*vectors)
 
 
 def test_hashed_svmlight_is_the_hash_kernel_of_its_indices(file):

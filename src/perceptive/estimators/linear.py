@@ -175,8 +175,8 @@ class LinearClassifier(
             raise ParameterError("{} is for examples in memory; leave it out, or use fit", "warm_start")
         check_class_weight(self.class_weight)
         if not isinstance(source, Stream):
-            source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
-        source = source.to_learn_from(nameless=cache is not None)
+            source = open_stream(source, n_features=self.n_features, bits=self.bits)
+        source = source.to_learn_from(nameless=cache is not None, dtype=self.dtype)
         width, format = source.format.width, source.format
         if self.n_features is not None and width != self.n_features:
             raise ParameterError(
