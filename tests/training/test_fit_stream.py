@@ -49,6 +49,17 @@ def test_a_stream_is_read_in_the_type_of_the_weights(dtype, file, tmp_path):
         assert np.array_equal(*vectors)
 
 
+def test_how_a_file_is_read_may_be_said_with_its_path(tmp_path):
+    path, text = tmp_path / "a.csv", "price,a\nhigh,1\nlow,2\nhigh,1\n"
+    path.write_text(text)
+    assert LinearClassifier().fit_stream(path, label="price").classes_.tolist() == ["high", "low"]
+    assert LinearClassifier().fit_stream(path, label="price", bits=4).coef_.shape == (1, 16)
+    with pytest.raises(TypeError, match=r"csv files have no option label_column; they have .* ignore, .* label, "):
+        LinearClassifier().fit_stream(path, label_column="price")
+    with pytest.raises(TypeError, match=r"label: the stream is open; give this to streams\.open"):
+        LinearClassifier().fit_stream(streams.open(path, label="price"), label="price")
+
+
 def test_hashed_svmlight_is_the_hash_kernel_of_its_indices(file):
     from perceptive.features.hashing import HashKernel
 

@@ -27,7 +27,7 @@ from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
 from perceptive.streams.first_lines import look
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
-from perceptive.streams.meaning import check_meaning
+from perceptive.streams.meaning import check_meaning, check_options
 from perceptive.streams.measuring import measured, odd_sizes
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns, texts_and_others
@@ -214,7 +214,9 @@ def open(
         raise ParameterError("{}: it must be float32 or float64", Parameter("dtype", str(values)))
     files = tuple(expand(path_or_paths))
     if not isinstance(format, FileFormat):
-        format = FileFormat(name=guess(files) if format is None else format, **how)
+        name = guess(files) if format is None else format
+        check_options(name, how)
+        format = FileFormat(name=name, **how)
         check_meaning(format, how)
     threads = default_threads() if threads is None else threads
     skip = on_error == "skip"
