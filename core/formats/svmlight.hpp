@@ -50,8 +50,7 @@ class SvmlightParser : public FeatureParser<V> {
         if (p == end || *p == '#') return;
         double y;
         const char *grade = p, *q = read_decimal(p, end, y);
-        if (!q || !ends(q, end) || std::isinf(y))
-            refuse_number(token(p, end), "label", "write classes as numbers, one per example", "float64");
+        if (!q || !ends(q, end) || std::isinf(y)) refuse_label(token(p, end));
         p = skip_blanks(q, end);
         i64 group = -1;
         if (end - p >= 4 && std::memcmp(p, "qid:", 4) == 0) {
@@ -168,6 +167,13 @@ class SvmlightParser : public FeatureParser<V> {
 
     static bool whole(std::string_view token) {
         return !token.empty() && std::all_of(token.begin(), token.end(), is_digit);
+    }
+
+    [[noreturn]] void refuse_label(std::string_view label) const {
+        if (options_.queries)
+            refuse_number(label, "grade", "write grade qid:n index:value …, with the grade 0 if it is not known",
+                          "float64");
+        refuse_number(label, "label", "write classes as numbers, one per example", "float64");
     }
 
     [[noreturn]] void refuse_qid(const char* p, const char* end) const {

@@ -157,6 +157,12 @@ def whole(minimum: int, none: str | None = None, maximum: int = 2**31 - 1) -> Ch
     return check
 
 
+def seed(value: Any) -> str | None:
+    """A whole number from which all that is random follows; models keep it."""
+    wanted = whole(0)(value)
+    return wanted and f"{wanted}, which repeats the run; for another order every time, give random.randrange(2**31)"
+
+
 def anything(value: Any) -> str | None:
     """Whatever is checked elsewhere."""
     return None

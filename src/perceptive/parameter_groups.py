@@ -22,6 +22,7 @@ from perceptive.declarations import (
     or_word,
     parameter,
     positive,
+    seed,
     squarable,
     whole,
 )
@@ -228,7 +229,7 @@ class DecodingGroup(Group):
 class SeedGroup(Group):
     """The seed of all that is random."""
 
-    random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", whole(0))
+    random_state: int = parameter(0, "seed of the shuffling and of the random hypothesis", seed)
 
 
 class TrainingGroup(Group):

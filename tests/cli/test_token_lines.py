@@ -32,7 +32,7 @@ def test_they_are_the_sentences_of_a_file_in_columns(key, tmp_path):
     assert one.learner_.fingerprint == other.learner_.fingerprint
     told = [perceptive("eval", tmp_path / "t.jsonl.model", file).stdout for file in (path, same)]
     assert "FB1: 100.00" in told[0] == told[1]
-    assert perceptive("tag", tmp_path / "t.jsonl.model", path).stdout == same.read_text()
+    assert perceptive("tag", tmp_path / "t.jsonl.model", path).stdout == path.read_text()
 
 
 def test_the_key_of_the_labels_is_chosen_and_remembered(tmp_path):
@@ -51,6 +51,33 @@ def test_what_is_tagged_needs_no_labels_and_is_read_back(tmp_path):
         assert read(tmp_path / "back.jsonl") == ([[("Ada",), ("met",)]], [["B-PER", "O"]])
     perceptive("convert", tmp_path / "t.jsonl", tmp_path / "t.conll")
     assert read(tmp_path / "t.conll") == read(tmp_path / "t.jsonl")
+
+
+def test_they_are_written_as_they_came_with_the_labels_found(tmp_path):
+    path, model, new = write(tmp_path / "t.jsonl"), tmp_path / "m", tmp_path / "new.jsonl"
+    perceptive("train", path, "--task", "tag", "--holdout", "0.2", "--quiet", "-o", model)
+
+    def tagged(record, *how):
+        new.write_text(json.dumps(record) + "\n")
+        return [json.loads(line) for line in perceptive("tag", model, new, *how).stdout.splitlines()]
+
+    told = {"id": "Ä", "tokens": ["Ada", "met"], "about": {"n": [1]}}
+    right = ["B-PER", "O"]
+    for tags in ({"ner_tags": [3, 0]}, {"tags": ["O", "O"]}, {"pos_tags": None}):
+        [key] = tags
+        assert tagged({**told, **tags}) == [{**told, key: right}]
+    assert list(tagged({"ner_tags": [], **told})[0]) == ["ner_tags", "id", "tokens", "about"]
+    assert tagged(told) == [{**told, "labels": right}]
+    assert "Ä" in perceptive("tag", model, new).stdout
+    assert tagged(told, "--label-column", "mine") == [{**told, "mine": right}]
+    [sure] = tagged(told, "--margin", "--proba")
+    assert sure.keys() - told.keys() == {"labels", "margin", "probability"}
+    best = tagged(told, "--kbest", "2")
+    assert best[0]["labels"] == right
+    assert best[0]["score"] > best[1]["score"]
+    assert perceptive("tag", model, new, "--spans").stdout == "0\t1\tPER\tAda\n\n"
+    told = perceptive("tag", model, path, columns(tmp_path / "t.conll"), code=2).stderr
+    assert "the files are of several formats (conll, tokens); tag them separately" in told
 
 
 def test_their_weights(tmp_path):

@@ -92,6 +92,25 @@ def test_names_of_features_and_the_certificate(files, capsys):
     assert other["certificate"]["hypothetical"]
 
 
+def test_taggers_of_folds_make_the_epochs_of_the_base_or_those_asked_for(files, sentences, capsys):
+    """Also where the base has learned from more sentences."""
+    base, part, model = files / "ner.model", files / "part.conll", files / "rerank.model"
+    write_conll(part, *(some[:30] for some in sentences))
+    told = {}
+    for given in ((), ("--base-epochs", 5), ("--base-epochs", 1)):
+        how = ("--task", "rerank", "--base", base, "--folds", 3, "-o", model, *given)
+        code, out, err = run(capsys, "train", part, *how, "--json")
+        assert code == 0, err
+        told[given] = json.loads(out)["training"]["mistakes"]
+        certificate = json.loads(run(capsys, "certify", model, part, "--json")[1])["certificate"]
+        assert not certificate["hypothetical"]
+    assert told[()] == told["--base-epochs", 5] != told["--base-epochs", 1]
+    loaded = perceptive.load(model)
+    assert not loaded.certificate([[(word,) for word in x] for x in sentences[0][:30]], sentences[1][:30]).hypothetical
+    perceptive.save(loaded, model)
+    assert perceptive.load_learner(model).fold_epochs == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

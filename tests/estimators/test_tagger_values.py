@@ -12,8 +12,8 @@ from perceptive.data.token_values import BOTH, COLUMNS, FEATURES, kind_of, plain
 from perceptive.errors import ExampleError, ScaleWarning
 from perceptive.features.templates import Templates
 from perceptive.features.terms import label, template, values, word
-from perceptive.kernels.storage import MissingFunction
 from perceptive.learners import SequenceLearner
+from perceptive.named_functions import MissingFunction
 
 pytestmark = pytest.mark.core
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import cross_val_score
 
 import perceptive
-from perceptive import KernelClassifier, LinearClassifier
+from perceptive import KernelClassifier, KernelRanker, LinearClassifier
 from perceptive.cli.tasks.objects import Objects
 from perceptive.content import digest
 from perceptive.kernels import (
@@ -107,6 +107,19 @@ def test_a_gram_matrix_is_about_one_set():
         learner.learn_many(K, y)
     with pytest.raises(ValueError, match=r"no K\(x, x\) of example 59"):
         Precomputed().diag(K[:, :9])
+
+
+def test_an_asymmetric_gram_matrix_is_refused():
+    rng = np.random.default_rng(3)
+    for dtype, rounding in ((np.float64, 1e-9), (np.float32, 1e-5), (np.int64, 0)):
+        K = (10 * Gaussian(gamma=1.0).gram(X)).astype(dtype)
+        K += (rounding * rng.normal(size=K.shape)).astype(dtype)
+        KernelClassifier(kernel="precomputed").fit(K, y)
+        K[[4, 7, 9], [2, 3, 1]] += 1
+        with pytest.raises(ValueError, match=r"not symmetric: .* at \[1, 9\], but .* at \[9, 1\]; repair the kernel"):
+            KernelClassifier(kernel="2*precomputed").fit(K, y)
+        with pytest.raises(ValueError, match=r"at \[1, 9\]"):
+            KernelRanker(kernel="precomputed").fit(K, y, np.arange(len(K)) // 2)
 
 
 def test_many_columns_are_told_apart():

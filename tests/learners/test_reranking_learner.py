@@ -66,7 +66,7 @@ def test_training_is_that_of_the_estimator(weights):
     reranker = Reranker(base, k=4, folds=3).fit(X, Y, sample_weight=weights)
     tagger = reranker.tagger_.learner_
     ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
-    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, len(X), 3))
+    learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, 3))
     training = TrainingParameters()
     dataset = learner.dataset(X, Y, weights, epochs=training.epochs)
     history = train(Run.of(learner, training), InMemory(dataset, training.shuffle))

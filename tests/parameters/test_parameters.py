@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields, replace
 
+import numpy as np
 import pytest
 
 from perceptive import KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger, parameter_groups
@@ -15,6 +16,15 @@ from perceptive.errors import ParameterError
 
 CLASSES = [cls for cls in vars(p).values() if isinstance(cls, type) and issubclass(cls, Checked) and cls is not Checked]
 AUTO = {LinearClassifier: ["bias"], SequenceTagger: ["rule", "C", "min_count", "encoding", "epochs", "tol"]}
+
+
+@pytest.mark.parametrize("value", [None, np.random.RandomState(0), np.random.default_rng(0), -1, 0.5])
+def test_a_seed_is_a_number_and_errors_say_how_to_draw_one(value):
+    for parameters in CLASSES:
+        if "random_state" in parameters.defaults:
+            with pytest.raises(ParameterError, match=r"2³¹ − 1, which repeats .* give random\.randrange\(2\*\*31\)"):
+                parameters(random_state=value)
+            assert parameters(random_state=np.int64(3)).random_state == 3
 
 
 def test_each_parameter_is_declared_in_one_group():

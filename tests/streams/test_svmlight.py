@@ -237,6 +237,13 @@ def test_broken_lines(line, options, message):
     assert agree(text, name="train.svm", **options).startswith("train.svm:4:" + message)
 
 
+def test_candidates_have_grades_not_classes():
+    told = agree(b"1 qid:1 3:1\nqid:1 3:1\n", name="rank.svm", queries=True)
+    assert told.startswith(
+        "rank.svm:2:1: grade 'qid:1' is not a number; write grade qid:n index:value …, with the grade 0"
+    )
+
+
 def test_lines_are_numbered_across_blocks(tmp_path):
     path = tmp_path / "train.svm"
     path.write_bytes(b"1 1:1\n" * 40 + b"1 1:1 0:2\n")

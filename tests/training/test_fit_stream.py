@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from test_training import made, started
 
+from command_line import perceptive
 from perceptive import LinearClassifier, _core, load, save, streams
 from perceptive.data.labels import Labels
 from perceptive.learners import LinearLearner
@@ -33,6 +34,30 @@ def test_fit_stream(file, tmp_path):
     assert again.learner_.space.format == streams.FileFormat(scale=None, apart=False, words=None)
     with pytest.raises(ValueError, match="warm_start is for examples in memory"):
         LinearClassifier(warm_start=True).fit_stream(file)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_stream_is_read_in_the_type_of_the_weights(dtype, file, tmp_path):
+    """As the command line reads it, unless another type was chosen."""
+    perceptive("train", file, "--rule", "arow", "--bias", "auto", "--dtype", dtype, "--quiet", "-o", tmp_path / "m")
+    expected = load(tmp_path / "m").learner_
+    model = LinearClassifier(rule="arow", bias="auto", dtype=dtype)
+    for source in (file, streams.open(file), streams.open(file, dtype=dtype)):
+        found = model.fit_stream(source).learner_
+        assert found.bias == expected.bias
+        vectors = [next(iter(learner.vectors.values())).vector("averaged")[0] for learner in (found, expected)]
+        assert np.array_equal(*vectors)
+
+
+def test_how_a_file_is_read_may_be_said_with_its_path(tmp_path):
+    path, text = tmp_path / "a.csv", "price,a\nhigh,1\nlow,2\nhigh,1\n"
+    path.write_text(text)
+    assert LinearClassifier().fit_stream(path, label="price").classes_.tolist() == ["high", "low"]
+    assert LinearClassifier().fit_stream(path, label="price", bits=4).coef_.shape == (1, 16)
+    with pytest.raises(TypeError, match=r"csv files have no option label_column; they have .* ignore, .* label, "):
+        LinearClassifier().fit_stream(path, label_column="price")
+    with pytest.raises(TypeError, match=r"label: the stream is open; give this to streams\.open"):
+        LinearClassifier().fit_stream(streams.open(path, label="price"), label="price")
 
 
 def test_hashed_svmlight_is_the_hash_kernel_of_its_indices(file):

@@ -144,7 +144,9 @@ class LinearClassifier(
         return self
 
     @nothing_half_learned
-    def fit_stream(self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY) -> LinearClassifier:
+    def fit_stream(
+        self, source: Stream | Paths, *, cache: str | None = None, memory: int = MEMORY, **how: Any
+    ) -> LinearClassifier:
         """Learn from files of any size: memory holds the weights and a part of the examples.
 
         If the examples fit in ``memory``, this learns as `fit` does. Otherwise they are parsed into a binary cache, and
@@ -160,6 +162,8 @@ class LinearClassifier(
             Keep the cache there for later calls.
         memory : int
             Bytes of memory for examples.
+        **how
+            How files are read, if they are given by their paths: options of `streams.open`, such as ``label="price"``.
 
         Examples
         --------
@@ -175,8 +179,10 @@ class LinearClassifier(
             raise ParameterError("{} is for examples in memory; leave it out, or use fit", "warm_start")
         check_class_weight(self.class_weight)
         if not isinstance(source, Stream):
-            source = open_stream(source, dtype=self.dtype, n_features=self.n_features, bits=self.bits)
-        source = source.to_learn_from(nameless=cache is not None)
+            source = open_stream(source, **{"n_features": self.n_features, "bits": self.bits, **how})
+        elif how:
+            raise TypeError(f"{', '.join(how)}: the stream is open; give this to streams.open")
+        source = source.to_learn_from(nameless=cache is not None, dtype=self.dtype)
         width, format = source.format.width, source.format
         if self.n_features is not None and width != self.n_features:
             raise ParameterError(
@@ -187,14 +193,14 @@ class LinearClassifier(
                 "{}, but the stream hashes differently; leave {} out", Parameter("bits", self.bits), "bits"
             )
         held_out = training.validation_fraction or (HELD_OUT if self.probability else 0.0)
-        how: dict[str, Any] = {
+        played: dict[str, Any] = {
             "cache": cache,
             "holdout": held_out,
             "seed": self.random_state,
             "shuffle": training.shuffle,
             "memory": memory,
         }
-        with FileSource(source, RowBlocks(), epochs=self.epochs, **how) as examples:
+        with FileSource(source, RowBlocks(), epochs=self.epochs, **played) as examples:
             weigh_classes(examples, self.class_weight)
             run = Run.of(classifier_for(examples, None, **parameters), training)
             with progress_bar(self.progress, 0, run) as report:

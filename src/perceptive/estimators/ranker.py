@@ -33,9 +33,9 @@ from perceptive.evaluation.metrics import top1
 from perceptive.frames import is_frame, joined
 from perceptive.kernels import as_kernel
 from perceptive.kernels.examples import check_real
-from perceptive.kernels.storage import Functions
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
+from perceptive.named_functions import Functions
 from perceptive.parameter_groups import CertifyGroup, DualRankingGroup, RankingGroup, TrainingGroup
 from perceptive.parameters import KernelRankingParameters, RankingParameters
 from perceptive.state import State

@@ -38,6 +38,7 @@ from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.state import State, number_or_nan, plain
 from perceptive.training.loop import History
+from perceptive.training.reranking import epochs_made
 
 
 @dataclass(eq=False, repr=False)
@@ -172,6 +173,12 @@ class Reranker(HistoryMixin, BaseEstimator):
         return SequenceTagger() if self.tagger is None else self.tagger
 
     @property
+    def _fold_epochs(self) -> int | None:
+        """The epochs of the fold taggers, where the parameters say how many."""
+        epochs = self._base.epochs
+        return None if epochs == "auto" else int(epochs)
+
+    @property
     def _structure(self) -> str | Structure | None:
         return None if self.kernel is None else self.structure
 
@@ -200,6 +207,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     def _joined(self, tagger: SequenceLearner, ranker: RankingLearner | KernelRankingLearner) -> RerankingLearner:
         own: dict[str, Any] = {name: getattr(self, name) for name in OWN}
         learner = RerankingLearner(tagger, ranker, features=self.features, structure=self._structure, **own)
+        learner.fold_epochs = self._fold_epochs
         learner.fit_tagger = lambda X, y, weights: clone(self._base).fit(X, y, weights).learner_
         return learner
 
@@ -254,6 +262,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         if not hasattr(self, "ranker_"):
             raise ValueError("this Reranker has not learned anything; fit it before it is saved")
         about = {name: plain(getattr(self, name)) for name in (*OWN, "oracle_")} | {"description": self._description}
+        about["fold_epochs"] = self._fold_epochs
         return join_states(self.tagger_.state(), self.ranker_.state(), about, self.features, self._structure)
 
     @classmethod
@@ -262,6 +271,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         kind: Any = KernelRanker if hasattr(learner.ranker, "kernel") else LinearRanker
         own = {name: getattr(learner, name) for name in OWN}
         tagger, ranker = SequenceTagger.from_learner(learner.tagger), kind.from_learner(learner.ranker)
+        tagger.set_params(epochs=learner.fold_epochs or epochs_made(learner.tagger))
         learned = learner.oracle, learner.description
         return cls._of_parts(tagger, ranker, learner.features, learner.structure, learned, own)
 

@@ -11,8 +11,23 @@ from numpy.typing import NDArray
 from perceptive.content import shown
 from perceptive.kernels.examples import Dense, Objects, Parts, as_list, check_real, numbers
 from perceptive.kernels.kernel import Kernel, Values
+from perceptive.named_functions import name_of
 
 SYMMETRY = 1e-6  # of the values' size
+
+
+def check_symmetric(K: NDArray[Any]) -> None:
+    """Raise ValueError where a Gram matrix is not symmetric, up to what rounding leaves of its largest value."""
+    kind = K.dtype if K.dtype.kind == "f" else np.dtype(np.float64)
+    rounding = max(SYMMETRY, float(np.finfo(kind).eps) ** 0.5) * max(abs(float(K.max())), abs(float(K.min())))
+    for i, row in enumerate(K):
+        apart = np.abs(row[i + 1 :].astype(np.float64) - K[i + 1 :, i]) > rounding
+        if apart.any():
+            j = i + 1 + int(np.argmax(apart))
+            raise ValueError(
+                f"the Gram matrix is not symmetric: {K[i, j]:g} at [{i}, {j}], but {K[j, i]:g} at [{j}, {i}]; repair "
+                "the kernel that made it, or give (K + K.T) / 2"
+            )
 
 
 def _some_pairs(n: int, m: int) -> set[tuple[int, int]]:
@@ -49,7 +64,7 @@ class Custom(Kernel):
     @property
     def label(self) -> str:
         """The name of the function in a saved model."""
-        return str(self.name or getattr(self.f, "__name__", type(self.f).__name__))
+        return str(self.name or name_of(self.f))
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Objects:
         return Objects(as_list(X))

@@ -1,12 +1,12 @@
 """Kernels and prepared examples as plain values and arrays, for model files: nothing is pickled.
 
-Functions are not stored. A file has their names, and they must be given again when a model is loaded.
+Functions are known by their names: see `perceptive.named_functions`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from perceptive.kernels import algebra, custom, rescaling, strings, trees, vectors, views
 from perceptive.kernels.examples import Dense, Objects, Parts, Sparse, as_list
 from perceptive.kernels.kernel import Kernel
+from perceptive.named_functions import Functions, function_of, name_of
 from perceptive.sparse import csr_from, inspected
 
 Arrays = dict[str, NDArray[Any]]
-Functions = Mapping[str, Callable[..., Any]]
 ABSTRACT = (Kernel, algebra.OfOne, algebra.Pair, strings.StringKernel, trees.TreeKernel, vectors.VectorKernel)
 KINDS: dict[str, type[Kernel]] = {
     found.__name__: found
@@ -125,31 +125,6 @@ def _value_from_plain(value: Any, arrays: Arrays, functions: Functions) -> Any:
     if "function" in value:
         return function_of("kernel", value, functions)
     return from_plain(value["value"])
-
-
-# ---------------------------------------------------------------- functions of the user's
-
-
-class MissingFunction(ValueError):
-    """A model needs a function that was not given."""
-
-
-def name_of(function: Any) -> str:
-    """What a file calls a function: it holds the name alone, and the user gives the function again to load it."""
-    return str(getattr(function, "__name__", type(function).__name__))
-
-
-def function_of(what: str, plain: Any, functions: Functions) -> Any:
-    """A function by its name, where ``plain`` is ``{"function": name}``; other values are returned as they are."""
-    if not isinstance(plain, Mapping):
-        return plain
-    name = plain["function"]
-    if name not in functions:
-        raise MissingFunction(
-            f"the model's {what} is your function {name!r}, which no file holds; give it: "
-            f"load(path, functions={{{name!r}: …}})"
-        )
-    return functions[name]
 
 
 # ---------------------------------------------------------------- examples

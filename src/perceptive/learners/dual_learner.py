@@ -18,6 +18,7 @@ from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts, only_row
 from perceptive.features.hashing import HashKernel
 from perceptive.frames import is_frame
 from perceptive.kernels import Kernel, as_kernel
+from perceptive.kernels.custom import check_symmetric
 from perceptive.kernels.examples import Dense, check_alike, in_double
 from perceptive.kernels.storage import kernel_to_plain
 from perceptive.kernels.vectors import vectors
@@ -135,6 +136,8 @@ class DualLearner(Recorded):
         examples = self.as_learned(X, kernel)
         if len(examples) == 0:
             raise ValueError("X has 0 rows; a minimum of 1 is required")
+        if self.asked_kernel.pairwise:
+            check_symmetric(np.asarray(X))
         if self.dual is not None and self.dual.supports is not None:
             check_alike(self.dual.supports, examples)
         self.check_features(X)

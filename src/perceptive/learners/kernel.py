@@ -14,13 +14,14 @@ from perceptive.data.sample_weights import as_floats, check_weights
 from perceptive.errors import Parameter, ParameterError
 from perceptive.kernels import Kernel
 from perceptive.kernels.examples import listed
-from perceptive.kernels.storage import Functions, kernel_from_plain
+from perceptive.kernels.storage import kernel_from_plain
 from perceptive.learners.class_learner import ClassLearner
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
 from perceptive.learners.kernel_values import Floats
 from perceptive.learners.new_classes import check_new, go_on_open, meet_output, open_dual, share
+from perceptive.named_functions import Functions
 from perceptive.parameters import KernelParameters
 from perceptive.state import State, check_labels
 

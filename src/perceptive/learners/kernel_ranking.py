@@ -10,13 +10,14 @@ from perceptive.data.fingerprint import hash_examples
 from perceptive.data.lists import candidates, check_grades, objects, starts_of
 from perceptive.data.sample_weights import check_weights
 from perceptive.kernels import Kernel
-from perceptive.kernels.storage import Functions, kernel_from_plain
+from perceptive.kernels.storage import kernel_from_plain
 from perceptive.learners.dual import Dual
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_lists import KernelLists, list_votes
 from perceptive.learners.kernel_values import Floats, check_norms
 from perceptive.learners.learner import at_one_moment
 from perceptive.learners.ranking import ListLearner
+from perceptive.named_functions import Functions
 from perceptive.parameters import KernelRankingParameters
 from perceptive.state import State
 

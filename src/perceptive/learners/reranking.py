@@ -116,6 +116,7 @@ class RerankingLearner(Learner):
         self.oracle = math.nan  # F of the best candidates that it learned from
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
+    fold_epochs: int | None = None  # that the taggers of folds make at most, where it is known
     remembers_names = False  # of hashed features, for `inspection.heaviest`
     description = 3  # how candidates are described; the rankers of earlier builds have learned from 1 and 2
 
@@ -318,6 +319,7 @@ class RerankingLearner(Learner):
         """Return the whole state, as plain values and arrays."""
         about = {name: plain(getattr(self, name)) for name in OWN}
         about |= {"oracle_": None if math.isnan(self.oracle) else self.oracle, "description": self.description}
+        about["fold_epochs"] = self.fold_epochs
         return join_states(self.tagger.state(), self.ranker.state(), about, self.features, self.structure)
 
     @classmethod
@@ -330,6 +332,7 @@ class RerankingLearner(Learner):
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
         learner.description = state.meta.get("description", 1)
+        learner.fold_epochs = state.meta.get("fold_epochs")
         return learner
 
 

@@ -19,11 +19,11 @@ from perceptive.features.presets import PRESETS
 from perceptive.features.schemes import STRICT
 from perceptive.features.templates import Templates
 from perceptive.features.tokens import TOKENISERS
-from perceptive.kernels.storage import function_of, name_of
 from perceptive.learners.calibration import lost_by_others, merged
 from perceptive.learners.labelling import Labelling, Labels
 from perceptive.learners.sequence_model import Vectors, need_journal, opened_template
 from perceptive.learners.sequence_run import OF_THE_CORE, Parts, SequenceRun
+from perceptive.named_functions import function_of, name_of
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta, State, array_of, below, check_labels, pair_or_none, plain
 

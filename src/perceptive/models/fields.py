@@ -319,6 +319,7 @@ RERANKING: Record = {
     "target": Optional(one_of("f1", "exact")),
     "oracle_": Optional(Maybe(any_number)),
     "description": Optional(one_of(1, 2, 3)),
+    "fold_epochs": Optional(Maybe(whole(1))),
     "features": Optional(Maybe({"function": text})),
     "structure": Optional(Maybe(Chosen(lambda value: {"function": text} if isinstance(value, dict) else text))),
 }

@@ -7,7 +7,7 @@ knows its own state (``state()``, ``from_state()``).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -18,11 +18,10 @@ from perceptive.data.feature_space import NAMES
 from perceptive.features.text import TextFeatures
 from perceptive.model_file import ModelFileError
 from perceptive.models import fields
+from perceptive.named_functions import Functions, MissingFunction
 from perceptive.state import FileArrays, State, below
 from perceptive.streams import idf
 from perceptive.streams.file_format import TEXT, FileFormat
-
-Functions = Mapping[str, Callable[..., Any]]
 
 LEARNERS = {
     "LinearLearner": "perceptive.learners.linear",
@@ -215,7 +214,7 @@ def _load(
     try:
         return made(kind, State(meta, arrays), functions)
     except FAULTS as error:
-        if isinstance(error, ModelFileError) or type(error).__name__ == "MissingFunction":
+        if isinstance(error, ModelFileError | MissingFunction):
             raise
         said = "it needs more memory than there is" if isinstance(error, MemoryError) else error
         raise ModelFileError(f"{where}: the model does not fit together ({said}); save it again") from None

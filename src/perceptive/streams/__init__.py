@@ -27,7 +27,7 @@ from perceptive.streams.file_format import NAMED_FEATURES, FileFormat
 from perceptive.streams.first_lines import look
 from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
-from perceptive.streams.meaning import check_meaning
+from perceptive.streams.meaning import check_meaning, check_options
 from perceptive.streams.measuring import measured, odd_sizes
 from perceptive.streams.parsing import Log, default_threads, parse
 from perceptive.streams.tables import feature_columns, texts_and_others
@@ -65,6 +65,7 @@ class Stream:
     remember_names: bool | str | None
     known_idf: NDArray[np.float32] | None = None
     live: bool = False  # whether examples come as soon as they are there
+    typed: bool = True  # whether the type of the values was chosen; else it is that of the model that learns
     log: Log = field(default_factory=Log)
 
     def __iter__(self) -> Iterator[tuple[sp.csr_array, NDArray[Any]]]:
@@ -78,11 +79,11 @@ class Stream:
         """Return the format with measured columns, if numbers must be scaled; this reads the files once."""
         return measured(self.files, self.format, self.threads)
 
-    def to_learn_from(self, live: bool = False, nameless: bool = False) -> Stream:
+    def to_learn_from(self, live: bool = False, nameless: bool = False, dtype: DTypeLike | None = None) -> Stream:
         """Return the stream for training a model: scaled and with names as required, or by the defaults of its format.
 
         ``live``: examples are learned from as they arrive, so columns cannot be measured first. ``nameless``: they may
-        come from a cache, which has no feature names.
+        come from a cache, which has no feature names. ``dtype``: the type of the model's weights.
         """
         format, once = self.format, not all(map(repeatable, self.files))
         table, asked = format.name in NAMED_FEATURES, format.scale != "auto"
@@ -109,7 +110,8 @@ class Stream:
             idf = learn_idf(self.files, format, skip=True, live=True)
         log = self.log if begins and not unmeasured else None
         format = replace(measured(self.files, format, self.threads, log), numerals=format.words is not None)
-        return replace(self, format=format, remember_names=names, known_idf=idf)
+        values = self.dtype if self.typed else np.dtype(dtype)
+        return replace(self, format=format, remember_names=names, known_idf=idf, dtype=values)
 
     @cached
     def idf(self) -> NDArray[np.float32] | None:
@@ -147,7 +149,7 @@ def open(
     *,
     format: str | FileFormat | None = None,
     batch: int = 4096,
-    dtype: DTypeLike = np.float64,
+    dtype: DTypeLike | None = None,
     threads: int | None = None,
     on_error: str = "stop",
     remember_names: bool | str | None = None,
@@ -166,8 +168,8 @@ def open(
         .libsvm, .vw, .csv, .tsv, .jsonl, .parquet, …, also followed by .gz or .zst), or from the first lines.
     batch : int
         Examples per batch; the last batch may have fewer.
-    dtype : {float64, float32}
-        Type of the values.
+    dtype : float64, float32 or None
+        Type of the values. None: float64; `fit_stream` reads them in the type of its weights.
     threads : int, optional
         Number of parsing threads; by default one per processor. The result does not depend on it.
     on_error : one of "stop", "skip"
@@ -207,15 +209,18 @@ def open(
         raise ParameterError("{}: it must be at least 1", Parameter("batch", batch))
     if on_error not in ("stop", "skip"):
         raise ParameterError("{}: it must be 'stop' or 'skip'", Parameter("on_error", on_error))
-    dtype = np.dtype(dtype)
-    if dtype not in (np.float32, np.float64):
-        raise ParameterError("{}: it must be float32 or float64", Parameter("dtype", str(dtype)))
+    values = np.dtype(dtype)
+    if values not in (np.float32, np.float64):
+        raise ParameterError("{}: it must be float32 or float64", Parameter("dtype", str(values)))
     files = tuple(expand(path_or_paths))
     if not isinstance(format, FileFormat):
-        format = FileFormat(name=guess(files) if format is None else format, **how)
+        name = guess(files) if format is None else format
+        check_options(name, how)
+        format = FileFormat(name=name, **how)
         check_meaning(format, how)
     threads = default_threads() if threads is None else threads
-    return Stream(files, format, batch, dtype, threads, on_error == "skip", remember_names, idf)
+    skip = on_error == "skip"
+    return Stream(files, format, batch, values, threads, skip, remember_names, idf, typed=dtype is not None)
 
 
 @overload

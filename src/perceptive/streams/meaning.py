@@ -22,6 +22,20 @@ MEANT = {  # what heeds which options
 }
 
 
+def check_options(name: str, given: Mapping[str, Any]) -> None:
+    """Raise TypeError where something was given that is no option of a format; tell those that this one heeds.
+
+    Examples
+    --------
+    >>> check_options("text", {"labels_first": True})
+    Traceback (most recent call last):
+    TypeError: text files have no option labels_first; they have bits, hash_seed, labelled, text
+    """
+    if strange := given.keys() - {one.name for one in fields(FileFormat)}:
+        heeded = ", ".join(sorted(MEANT[FileFormat(name=name).name]))
+        raise TypeError(f"{name} files have no option {min(strange)}; they have {heeded}")
+
+
 def check_meaning(format: FileFormat, given: Mapping[str, Any]) -> None:
     """Raise where options of a format were given that its format does not heed.
 

@@ -10,7 +10,7 @@ unless another key is named. A record without labels, or with null, waits for th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from perceptive.errors import plural
@@ -71,7 +71,7 @@ def parse(line: str, path: str, number: int, key: str | None = None, labels: boo
     if not is_tokens(record):
         raise ValueError(f"{place}: there is no list of tokens, all strings; {WRITE}")
     tokens = record["tokens"]
-    key = next((name for name in KEYS if name in record), None) if key is None else key
+    key = key_of(record) if key is None else key
     found = _labels(record, key, place) if labels else None
     if found is not None and len(found) != len(tokens):
         there = f"{len(tokens)} {plural(len(tokens), 'token')}"
@@ -80,6 +80,11 @@ def parse(line: str, path: str, number: int, key: str | None = None, labels: boo
         raise ValueError(f"{place}: token {tokens.index('')} is empty; leave it out, and its label")
     where = Place(path, [number] * len(tokens))
     return Sentence([(token,) for token in tokens], where, "\t", labels=found or [None] * len(tokens), record=record)
+
+
+def key_of(record: Mapping[str, Any]) -> str | None:
+    """The key of a record's labels, where none is named; None if it has none."""
+    return next((name for name in KEYS if name in record), None)
 
 
 def _labels(record: dict[str, Any], key: str | None, place: str) -> list[str | None] | None:

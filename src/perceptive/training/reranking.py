@@ -10,12 +10,12 @@ from perceptive.parameters import TrainingParameters
 from perceptive.training.loop import InMemory, Run, train
 
 
-def train_like(base: SequenceLearner, sentences: int, epochs: int | None = None) -> FitTagger:
-    """What trains taggers of the parameters of another, which has learned from so many sentences.
+def train_like(base: SequenceLearner, epochs: int | None = None) -> FitTagger:
+    """What trains taggers of the parameters of another.
 
     They make so many epochs at most; None: as many as the other has made.
     """
-    training = TrainingParameters(epochs=epochs or max(1, round(base.rounds / sentences)))
+    training = TrainingParameters(epochs=epochs or epochs_made(base))
 
     def fit(X: list[Any], y: list[Any], weights: Any) -> SequenceLearner:
         learner = new_like(base)
@@ -24,3 +24,9 @@ def train_like(base: SequenceLearner, sentences: int, epochs: int | None = None)
         return learner
 
     return fit
+
+
+def epochs_made(tagger: SequenceLearner) -> int:
+    """How many epochs a tagger has made, of the sentences that it learned from first; 1 if they came one by one."""
+    rounds, _ = tagger.first_epoch or (tagger.rounds, 0)
+    return max(1, round(tagger.rounds / max(1, rounds)))

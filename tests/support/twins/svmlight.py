@@ -56,7 +56,11 @@ def parse(
 
 def _example(words: list[tuple[int, bytes]], base: int, n_features: int | None, single: bool, queries: bool) -> Example:
     at, token = words.pop(0)
-    number = decimal(at, token, "label", "write classes as numbers, one per example", single=False)
+    if queries:
+        what, cure = "grade", "write grade qid:n index:value …, with the grade 0 if it is not known"
+    else:
+        what, cure = "label", "write classes as numbers, one per example"
+    number = decimal(at, token, what, cure, single=False)
     label = whole_or_float(token, number)
     qid = -1
     if words and words[0][1].startswith(b"qid:"):

@@ -27,7 +27,7 @@ from perceptive.parameters import TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, default_threads
 from perceptive.training.loop import InMemory
-from perceptive.training.reranking import train_like
+from perceptive.training.reranking import epochs_made, train_like
 
 
 class Rerank(Tag):
@@ -42,20 +42,21 @@ class Rerank(Tag):
         if options.cluster:
             return self._ranked_on_cluster(options, training, learner, base, files)
         X, y, places, _, weights, unanswered, _ = read(options.data, files)
-        learner = self._begun_with(options, learner, base, len(X))
+        learner = self._begun_with(options, learner, base)
         with located(places):
             dataset = learner.dataset(X, y, weights, epochs=training.epochs)
         counts = count(len(X), Log(), unanswered, tokens=sum(map(len, X)), lists=len(dataset))
         source = InMemory(dataset, training.shuffle)
         return MemoryJob(learner, source, "top-1", paths, Log(), counts, lambda learner: dataset)
 
-    def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any, n: int) -> RerankingLearner:
-        """A learner of n sentences, or the one that goes on."""
+    def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any) -> RerankingLearner:
+        """A new learner, or the one that goes on."""
         if learner is None:
             ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
             own = {name: value for name, (_, value) in _own(options).items() if value is not None}
             learner = RerankingLearner(base, ranker, **own)
-        learner.fit_tagger = train_like(base, n, options.base_epochs)
+        learner.fold_epochs = options.base_epochs or learner.fold_epochs or epochs_made(base)
+        learner.fit_tagger = train_like(base, learner.fold_epochs)
         learner.threads, learner.remembers_names = options.threads or default_threads(), options.invert_hash
         return learner  # type: ignore[no-any-return]
 
@@ -71,7 +72,7 @@ class Rerank(Tag):
 
             with located([]):
                 sentences = ClusterSentences.of_files(cluster, files, paths, training.shards)
-            learner = self._begun_with(options, learner, base, len(sentences.y))
+            learner = self._begun_with(options, learner, base)
             with located(sentences.places):
                 source = ClusterLists(sentences, learner)
         tokens = sum(map(len, sentences.y))
@@ -82,7 +83,7 @@ class Rerank(Tag):
 
     def looked_at(self, learner: Any, X: list[Any], y: list[Any], weights: list[float] | None) -> Dataset:
         """The candidates of taggers that have learned as those did whose candidates it learned from."""
-        learner.fit_tagger = train_like(learner.tagger, len(X))
+        learner.fit_tagger = train_like(learner.tagger, learner.fold_epochs)
         return super().looked_at(learner, X, y, weights)
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:

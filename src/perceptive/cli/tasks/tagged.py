@@ -1,9 +1,10 @@
-"""What ``perceptive tag`` writes: of a sentence columns, segments, or JSON; of texts with spans those that it found."""
+"""What ``perceptive tag`` writes: of a sentence columns, its record, segments, or JSON; of texts the spans found."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from perceptive.cli.options import as_json
 from perceptive.cli.tasks.sentences import BATCH, files_of, placed, threads_of, tokens_of
 from perceptive.data.conversion import with_others
 from perceptive.data.documents import bare_sentences, spans_of
-from perceptive.data.sentence_files import SentenceFiles
+from perceptive.data.sentence_files import TOKENS, SentenceFiles
 from perceptive.errors import UsageError
 from perceptive.features.label_repair import meant
 from perceptive.features.schemes import spans
@@ -24,6 +25,7 @@ from perceptive.streams.conll import begins_document
 from perceptive.streams.documents import Document, Span, as_line
 from perceptive.streams.parsing import in_order
 from perceptive.streams.sentence import Sentence
+from perceptive.streams.token_lines import key_of
 
 Sure = dict[str, list[float]]  # of each token: the margin, the probability
 
@@ -47,6 +49,9 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
             elif options.spans:
                 found_spans = _spans(learner, sentence, tokens, labels, sure.get("probability"))
                 yield "".join("\t".join(map(str, span)) + "\n" for span in found_spans) + "\n"
+            elif sentence.record:
+                told = {**sentence.record, _key(options, learner, sentence): labels, **_beside(score, sure)}
+                yield json.dumps(told, ensure_ascii=False) + "\n"
             else:
                 head = f"# {rank + 1} {score:.6g}\n" if options.kbest else ""
                 if sentence.universal:
@@ -78,6 +83,11 @@ def _columns(sentence: Sentence, labels: list[Any], sure: Sure, separator: str) 
     for values in sure.values():
         extra = [[*cells, f"{value:.6g}"] for cells, value in zip(extra, values, strict=True)]
     return [separator.join([*row, *more]) for row, more in zip(rows, extra, strict=True)]
+
+
+def _key(options: argparse.Namespace, learner: Any, sentence: Sentence) -> str:
+    """The key of a record under which its labels are written: the one where they would be read."""
+    return files_of(options, learner).columns.key or key_of(sentence.record) or "labels"
 
 
 def _universal(
@@ -150,8 +160,12 @@ def _json(
         names = ("start", "end", "type", "text", "probability")
         found = _spans(learner, sentence, tokens, labels, sure.get("probability"))
         told["spans"] = [dict(zip(names, span, strict=False)) for span in found]
-    if score is not None:
-        told["score"] = score
+    return {**told, **_beside(score, sure)}
+
+
+def _beside(score: Any, sure: Sure) -> dict[str, Any]:
+    """What JSON says beside the labels: their score, and how sure each is."""
+    told: dict[str, Any] = {} if score is None else {"score": score}
     for name, values in sure.items():
         told[name] = [None if value == float("inf") else value for value in values]
     return told
@@ -161,10 +175,10 @@ def _json(
 
 
 def writes_documents(files: SentenceFiles, paths: Sequence[str]) -> bool:
-    """Whether files are texts with spans; raises where some are, and are not to be written together."""
+    """Whether files are texts with spans; raises where these, or records, are not to be written with others."""
     formats = {files.format_of(path) for path in paths}
-    of_texts = formats - {"conll", "conllu", "raw", "tokens"}
-    if of_texts and len(formats) > 1:
+    of_texts = formats - {"conll", "conllu", "raw", TOKENS}
+    if (of_texts or TOKENS in formats) and len(formats) > 1:
         raise UsageError(f"the files are of several formats ({', '.join(sorted(formats))}); tag them separately")
     if "brat" in of_texts and len(paths) > 1:
         raise UsageError(
