@@ -85,7 +85,7 @@ def test_the_button_copies_neither_prompts_nor_output(opened):
             return code.innerText;
         })"""
     )
-    assert "pip install ." in copied[0]
+    assert "pip install" in copied[0]
     assert any("stars,budget,genre" in text for text in copied)
     everything = "\n".join(copied)
     assert "model.mistakes_.tolist()" in everything
