@@ -17,7 +17,7 @@ import generated
 import pages
 
 PART = re.compile(r"^\{\{ (\w+) \}\}$", re.M)
-TAB = "\ue009"  # stands for a tab while Markdown runs, which makes spaces of tabs
+TAB = "\ue009"  # while Markdown runs, which makes spaces of tabs
 
 
 def on_config(config: Any) -> Any:
@@ -71,10 +71,8 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 def on_page_markdown(
     markdown: str, page: Any, config: Any, files: Files
 ) -> str:
-    """Put in what is generated from the code: ``{{ commands }}`` is ``generated.commands()``. Blocks keep their tabs."""
-    markdown = PART.sub(
-        lambda match: getattr(generated, match[1])(), markdown
-    )
+    """Put in what is generated from the code: ``{{ commands }}`` is ``generated.commands()``; keep tabs in blocks."""
+    markdown = PART.sub(lambda match: getattr(generated, match[1])(), markdown)
     return pages.BLOCK.sub(_prepared, markdown)
 
 
