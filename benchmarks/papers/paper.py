@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean, stdev, variance
 from typing import Any
 
 from machine import machine
@@ -92,3 +92,11 @@ class Paper:
 def spread(values: Sequence[float]) -> str:
     """Mean and standard deviation."""
     return f"{mean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
+
+
+def larger(a: Sequence[float], b: Sequence[float]) -> bool | None:
+    """Whether the mean of the first is larger; None if the two are within two standard errors."""
+    difference = mean(a) - mean(b)
+    if abs(difference) < 2 * (variance(a) / len(a) + variance(b) / len(b)) ** 0.5:
+        return None
+    return difference > 0

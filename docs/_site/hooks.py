@@ -17,6 +17,7 @@ import generated
 import pages
 
 PART = re.compile(r"^\{\{ (\w+) \}\}$", re.M)
+TAB = "\ue009"  # while Markdown runs, which makes spaces of tabs
 
 
 def on_config(config: Any) -> Any:
@@ -70,8 +71,24 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 def on_page_markdown(
     markdown: str, page: Any, config: Any, files: Files
 ) -> str:
-    """Put in what is generated from the code: ``{{ commands }}`` is ``generated.commands()``."""
-    return PART.sub(lambda match: getattr(generated, match[1])(), markdown)
+    """Put in what is generated from the code: ``{{ commands }}`` is ``generated.commands()``; keep tabs in blocks."""
+    markdown = PART.sub(lambda match: getattr(generated, match[1])(), markdown)
+    return pages.BLOCK.sub(_prepared, markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Put back the tabs."""
+    return html.replace(TAB, "\t")
+
+
+def _prepared(match: re.Match[str]) -> str:
+    """A block as it is highlighted: prompts and output are not Python, and commands are not formulas."""
+    language = match["language"]
+    if language == "python" and ">>> " in match["body"]:
+        language = "pycon"
+    elif language == "text" and match["body"].startswith("perceptive "):
+        language = "sh"
+    return match[0].replace(match["language"], language, 1).replace("\t", TAB)
 
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -28,6 +28,7 @@ BLOCK = re.compile(
 )
 TITLE = re.compile(r'title="([^"]+)"')
 NOT_RUN = (
+    "python3 -m venv ",
     "pip ",
     "make ",
     "sudo ",

@@ -1,12 +1,16 @@
-"""The built site, opened from disk: its search works, and nothing is fetched from elsewhere (`make docs` runs this)."""
+"""The built site, opened from disk: its search works, nothing is fetched from elsewhere, and what pages show arrives
+(`make docs` runs this)."""
 
+import html
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from chromium import chromium
 
+DOCS = Path(__file__).parents[2] / "docs"
 SITE = Path(os.environ.get("PERCEPTIVE_SITE", "nowhere"))
 
 pytestmark = pytest.mark.skipif(not SITE.is_dir(), reason="PERCEPTIVE_SITE names no built site: make docs")
@@ -49,3 +53,41 @@ def test_pages_ask_for_nothing_from_elsewhere(opened):
     assert len(paths) > 100
     for path in sorted(paths):
         opened.goto(path.as_uri())
+
+
+def shown(source):
+    """The text of a page or of a part of it."""
+    return html.unescape(re.sub(r"<[^>]*>", "", source))
+
+
+def test_blocks_keep_their_tabs():
+    pages = 0
+    for path in sorted(DOCS.rglob("*.md")):
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line.strip()]
+        if lines:
+            text = shown((SITE / path.relative_to(DOCS).with_suffix(".html")).read_text(encoding="utf-8"))
+            assert [line for line in lines if line not in text] == [], path
+            pages += 1
+    assert pages
+
+
+def test_no_formula_is_emphasised():
+    for path in sorted(SITE.rglob("*.html")):
+        parts = re.findall(r"<em>(.*?)</em>", path.read_text(encoding="utf-8"), re.S)
+        assert [part for part in parts if re.search("[=√‖Σℓ]", shown(part))] == [], path
+
+
+def test_the_button_copies_neither_prompts_nor_output(opened):
+    opened.goto((SITE / "start.html").as_uri())
+    copied = opened.evaluate(
+        """() => [...document.querySelectorAll(".highlight code")].map((code) => {
+            code.setAttribute("data-md-copying", "");  // as the theme does
+            return code.innerText;
+        })"""
+    )
+    assert "pip install" in copied[0]
+    assert any("stars,budget,genre" in text for text in copied)
+    everything = "\n".join(copied)
+    assert "model.mistakes_.tolist()" in everything
+    assert "perceptive explain films.model" in everything
+    assert not re.search(r"^(\$|>>>|\.\.\.) |388, 191|certificate  6", everything, re.M)
