@@ -55,7 +55,7 @@ def broken(y, every, scheme="bio"):
 def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_reads_them(scheme):
     clean = SequenceTagger(template="hmm").fit(X, [schemes.convert(labels, "bio", scheme) for labels in Y])
     y, n = broken(Y, 20, scheme)
-    with pytest.warns(UserWarning, match=f"not allowed here in the scheme '{scheme}', and .* more sentences") as told:
+    with pytest.warns(UserWarning, match=f"not allowed here in the scheme '{scheme}'; labels .* sentences") as told:
         tagger = SequenceTagger(template="hmm").fit(X, y)
     assert n > 10
     assert len(told) == 1
