@@ -185,6 +185,8 @@ class Labelling:
         if self.given is not None or self.wanted is None or self.wanted == "none":
             return  # `encode` has seen to it, or there is nothing to see to
         if self.wanted != "auto":
+            if self.encoding is not None:  # else `check` has seen to it
+                self._refuse(y, self.wanted)
             self.recognised, self.scheme = True, self.wanted
         elif not self.recognised:
             self.scheme = recognised(y)
