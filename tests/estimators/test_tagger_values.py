@@ -159,6 +159,21 @@ def test_lists_of_attributes_are_not_taken_for_columns():
         SequenceTagger().fit(alike, [["D", "N"]])
     with pytest.raises(ValueError, match='lists of attributes need template="attributes"'):
         SequenceTagger(template="word").fit(ATTRIBUTES, TAGS)
+    with pytest.raises(ValueError, match=r"token 0: it looks like a list of attributes.*say template"):
+        SequenceTagger().fit([[["w=a", "bias"], ["w=b", "bias"]]], [["D", "N"]])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["=", "SYM"], ["b", "NN"]],
+        [["a", "Number=Sing"], ["b", "Number=Plur"]],
+        [["a", "N", "k=v"], ["b", "N", "k=v"]],
+        [["a", "_"], ["b=c", "_"]],
+    ],
+)
+def test_rows_as_lists_are_columns(rows):
+    assert SequenceTagger(epochs=1).fit([rows] * 3, [["D", "N"]] * 3).classes_ == ["D", "N"]
 
 
 def last_letter(sentence, t):
