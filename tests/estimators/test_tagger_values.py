@@ -212,7 +212,7 @@ def test_a_column_called_upos_is_a_column():
     assert not templates.bigrams
     with pytest.raises(ValueError, match="unknown directive 'UPOS'"):
         Templates("UPOS")
-    assert Templates("U01\nB").bigrams
+    assert Templates("U01:%x[0,0]\nB").bigrams
 
 
 def test_lists_sets_and_dicts_within_are_features_of_their_own():
