@@ -146,6 +146,8 @@ class _OfExample(Exception):
         What stands before the place: "forced, ".
     parameters : sequence of Parameter or str
         Those that the message mentions, as in `ParameterError`: with them it has a place ``{}`` for each.
+    also : sequence of pairs (example, token)
+        Other places that the message mentions, as ``{also[0]}``, ``{also[1]}``, …
     """
 
     def __init__(
@@ -157,19 +159,25 @@ class _OfExample(Exception):
         kind: str = "sentence",
         about: str = "",
         parameters: Sequence[Parameter | str] = (),
+        also: Sequence[tuple[int, int | None]] = (),
     ) -> None:
         self.message, self.example, self.token = message, example, token
-        self.kind, self.about, self.parameters = kind, about, _mentioned(parameters)
-        super().__init__(self.worded(lambda example, token: self.place))
+        self.kind, self.about, self.parameters, self.also = kind, about, _mentioned(parameters), also
+        super().__init__(self.worded(self._numbered))
 
     @property
     def place(self) -> str:
         """Where it is, in numbers."""
-        return f"{self.kind} {self.example}" + ("" if self.token is None else f", token {self.token}")
+        return self._numbered(self.example, self.token)
+
+    def _numbered(self, example: int, token: int | None) -> str:
+        return f"{self.kind} {example}" + ("" if token is None else f", token {token}")
 
     def worded(self, place: Callable[[int, int | None], str], name: Callable[[Parameter], str] = str) -> str:
         """The message, with the place and the parameters as a surface names them."""
-        message = self.message.format(*map(name, self.parameters)) if self.parameters else self.message
+        message = self.message
+        if self.parameters or self.also:
+            message = message.format(*map(name, self.parameters), also=[place(*one) for one in self.also])
         return f"{self.about}{place(self.example, self.token)}: {message}"
 
     def moved(self, example: int) -> Self:
@@ -178,7 +186,7 @@ class _OfExample(Exception):
 
     @property
     def _facts(self) -> dict[str, Any]:
-        return {"kind": self.kind, "about": self.about, "parameters": self.parameters}
+        return {"kind": self.kind, "about": self.about, "parameters": self.parameters, "also": self.also}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **self._facts), (self.message, self.example, self.token)

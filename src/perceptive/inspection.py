@@ -55,14 +55,21 @@ def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any,
     >>> heaviest(L, 1, "last")["profit"]
     [Feature(name='star', column=1, weight=2.0, sharing=1)]
     """
-    learner = _learner_of(learner)
+    learner, given = _learner_of(learner), learner
     if not hasattr(learner, "outputs"):
-        kind = type(learner).__name__
-        raise TypeError(
-            f"a {kind} has no weights of columns; call heaviest of a tagger, or give the ranker of a reranker"
-        )
+        raise TypeError(f"a {type(learner).__name__} has no weights of columns; {_instead(learner, given, top)}")
     hypothesis = hypothesis or learner.parameters.hypothesis
     return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in learner.outputs()}
+
+
+def _instead(learner: Any, given: Any, top: int) -> str:
+    """What to do for the weights of a learner that has none of columns."""
+    dot = "." if given is learner else ".learner_."
+    if hasattr(learner, "heaviest"):
+        return f"those of features and labels are returned by its own method: call {dot}heaviest({top})"
+    if hasattr(learner, "ranker"):
+        return f"give its ranker, which is {dot}ranker"
+    return "its weights belong to examples"
 
 
 def _learner_of(model: Any) -> Any:

@@ -345,6 +345,8 @@ def test_marks_of_documents_comments_and_encodings_go_through(tmp_path):
     assert json.loads(explained)["tokens"] == ["zoë", "sleeps"]
     done = perceptive("tag", model, train, "--input-encoding", "utf-32", code=2)
     assert "--input-encoding: 'utf-32' has no ASCII in it" in done.stderr
+    done = perceptive("tag", model, train, "--input-encoding", "foo", code=2)
+    assert "--input-encoding: the encoding 'foo' is unknown; choose another" in done.stderr
     train.write_bytes(train.read_text("latin-1").encode("utf-16"))
     wide = perceptive("tag", model, train, "--input-encoding", "utf-16", "--columns", "0,1")
     assert "zoë" in wide.stdout

@@ -37,6 +37,24 @@ def test_a_wanted_scheme_is_enforced_on_the_training_data():
         SequenceTagger(template="word", constraints="bio").fit([["a", "b"]], [["O", "I-NP"]])
 
 
+@pytest.mark.parametrize("scheme", [scheme for scheme in schemes.SCHEMES if scheme != "bio"])
+@pytest.mark.parametrize("encoding", [None, "bioes"])
+def test_a_wanted_scheme_is_enforced_under_an_encoding_too(scheme, encoding):
+    cure = f"the labels follow the scheme 'bio': convert them by 'perceptive convert --scheme {scheme}'"
+    with pytest.raises(ValueError, match=f"not allowed here in the scheme '{scheme}'; {cure}"):
+        SequenceTagger(constraints=scheme, encoding=encoding).fit(X, Y)
+
+
+def test_what_comes_later_keeps_to_a_wanted_scheme_under_an_encoding():
+    tagger = SequenceTagger(template="hmm", constraints="bioes", encoding="bioes", repair="off")
+    tagger.fit([["a", "b"], ["c"]], [["B-X", "E-X"], ["O"]])
+    with pytest.raises(ValueError, match=r"'B-X' is not allowed here in the scheme 'bioes'|'O' is not allowed here"):
+        tagger.partial_fit([["a", "b"]], [["B-X", "O"]])
+    assert tagger.predict([["a", "b"]]) == [["B-X", "E-X"]]
+    free = SequenceTagger(template="hmm", encoding="bioes").fit(X, Y)
+    assert (free.scheme_, free.learner_.scheme) == ("bio", "bioes")
+
+
 def broken(y, every, scheme="bio"):
     """Labels of a scheme, of which the first of every so many segments begins wrongly; and how many do."""
     found, n, wrong = [], 0, {"B": "I", "I": "B"}
@@ -55,7 +73,7 @@ def broken(y, every, scheme="bio"):
 def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_reads_them(scheme):
     clean = SequenceTagger(template="hmm").fit(X, [schemes.convert(labels, "bio", scheme) for labels in Y])
     y, n = broken(Y, 20, scheme)
-    with pytest.warns(UserWarning, match=f"not allowed here in the scheme '{scheme}', and .* more sentences") as told:
+    with pytest.warns(UserWarning, match=f"not allowed here in the scheme '{scheme}'; labels .* sentences") as told:
         tagger = SequenceTagger(template="hmm").fit(X, y)
     assert n > 10
     assert len(told) == 1

@@ -1,5 +1,6 @@
 """Labels that are slips of the pen, and labels that break their scheme where learning goes on."""
 
+import pickle
 import warnings
 
 import pytest
@@ -126,3 +127,23 @@ def test_a_single_label_is_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceTagger().partial_fit([["a", "b"]], [["O", "O"]])  # others may come
+
+
+def test_the_warning_counts_the_labels_that_are_repaired_and_names_the_first_places():
+    y = [list(labels) for labels in Y]
+    for i in range(0, 12, 2):
+        y[i][3] = "I-PER"
+    y[0][0] = "I-PER"
+    with pytest.warns(ExampleWarning, match="sentence 0, token 0: label 'I-PER' is not allowed here") as told:
+        SequenceTagger(epochs=1).fit(X, y)
+    (warning,) = told
+    about = warning.message
+    assert about.worded(lambda i, t: f"a.conll:{i}.{t}", lambda one: f"--{one.name}") == (
+        "a.conll:0.0: label 'I-PER' is not allowed here in the scheme 'bio'; labels that break it: 7, in 6 sentences; "
+        "they are read as conlleval reads them; first: a.conll:0.0 I-PER → B-PER, a.conll:0.3 I-PER → B-PER, "
+        "a.conll:2.3 I-PER → B-PER, a.conll:4.3 I-PER → B-PER, a.conll:6.3 I-PER → B-PER. Repair them, as 'perceptive "
+        "convert' does, or choose --repair"
+    )
+    assert "first: sentence 0, token 0 I-PER → B-PER, sentence 0, token 3 I-PER" in str(about)
+    assert str(pickle.loads(pickle.dumps(about))) == str(about)
+    assert len(repair(y).changed) == 7

@@ -159,6 +159,21 @@ def test_lists_of_attributes_are_not_taken_for_columns():
         SequenceTagger().fit(alike, [["D", "N"]])
     with pytest.raises(ValueError, match='lists of attributes need template="attributes"'):
         SequenceTagger(template="word").fit(ATTRIBUTES, TAGS)
+    with pytest.raises(ValueError, match=r"token 0: it looks like a list of attributes.*say template"):
+        SequenceTagger().fit([[["w=a", "bias"], ["w=b", "bias"]]], [["D", "N"]])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["=", "SYM"], ["b", "NN"]],
+        [["a", "Number=Sing"], ["b", "Number=Plur"]],
+        [["a", "N", "k=v"], ["b", "N", "k=v"]],
+        [["a", "_"], ["b=c", "_"]],
+    ],
+)
+def test_rows_as_lists_are_columns(rows):
+    assert SequenceTagger(epochs=1).fit([rows] * 3, [["D", "N"]] * 3).classes_ == ["D", "N"]
 
 
 def last_letter(sentence, t):
@@ -197,7 +212,7 @@ def test_a_column_called_upos_is_a_column():
     assert not templates.bigrams
     with pytest.raises(ValueError, match="unknown directive 'UPOS'"):
         Templates("UPOS")
-    assert Templates("U01\nB").bigrams
+    assert Templates("U01:%x[0,0]\nB").bigrams
 
 
 def test_lists_sets_and_dicts_within_are_features_of_their_own():
@@ -251,3 +266,25 @@ def test_values_much_larger_than_the_others_are_told_of(token):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceTagger(epochs=1).fit([[token("a", 0.2), token("b", 3)]] * 10, y)
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_names_and_vectors_beside_columns_are_told_apart(vector, tmp_path):
+    names, numbers = [("a", {"f": 1.0}), ("b", {})], [("a", [1.0, 2.0]), ("b", [0.0, 1.0])]
+    good, bad = (numbers, names) if vector else (names, numbers)
+    tagger = SequenceTagger(template="word").fit([good], [["O", "B-P"]])
+    save(tagger, tmp_path / "m.model")
+    found, cure = ("features by name", "a vector") if vector else ("a vector", "a dict of features")
+    for model in (tagger, load(tmp_path / "m.model"), pickle.loads(pickle.dumps(tagger))):
+        assert len(model.predict([good, [("a", {})]])) == 2  # a token may lack them
+        for ask in (model.predict, lambda X, model=model: model.partial_fit(X, [["O", "B-P"]] * len(X))):
+            with pytest.raises(ExampleError, match=f"^sentence 1, token 0: beside its columns it has {found}.*{cure}$"):
+                ask([good, bad])
+
+
+def test_names_and_vectors_may_both_lie_beside_columns(tmp_path):
+    x = [("a", {"f": 1.0}), ("b", [0.0, 1.0])]
+    tagger = SequenceTagger(template="word").fit([x], [["O", "B-P"]])
+    save(tagger, tmp_path / "m.model")
+    for model in (tagger, load(tmp_path / "m.model")):
+        assert len(model.predict([x, x[:1], x[1:]])) == 3

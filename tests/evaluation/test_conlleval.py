@@ -97,6 +97,24 @@ def test_conlleval_reads_broken_sequences_as_the_script_does():
                 "accuracy:  50.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
             ],
         ),
+        (  # nor are those with hyphens
+            [["-LRB-", "NN", "-RRB-", "NP-TL"]],
+            [["-LRB-", "NN", "-LRB-", "NP"]],
+            [
+                "processed 4 tokens with 0 phrases; found: 0 phrases; correct: 0.",
+                "accuracy:  50.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00",
+            ],
+        ),
+        (  # among labels that mark segments, the script's reading
+            [["B-X", "-LRB-"]],
+            [["B-X", "O"]],
+            [
+                "processed 2 tokens with 2 phrases; found: 1 phrases; correct: 1.",
+                "accuracy:  50.00%; precision: 100.00%; recall:  50.00%; FB1:  66.67",
+                "             LRB-: precision:   0.00%; recall:   0.00%; FB1:   0.00  0",
+                "                X: precision: 100.00%; recall: 100.00%; FB1: 100.00  1",
+            ],
+        ),
     ],
 )
 def test_tables_of_conlleval_worked_by_hand(truth, guess, table):

@@ -1,5 +1,7 @@
 """What a model is made of, by its learner or by its estimator."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -24,10 +26,13 @@ def test_rankers_taggers_and_rerankers():
     reranker = Reranker(tagger, k=2, folds=2)
     with pytest.warns(UserWarning, match="few for a reranker"):
         reranker.fit(SENTENCES, TAGS)
-    for model in (tagger, reranker):
+    for model, cure in ((tagger, "heaviest(1)"), (reranker, "ranker")):
         assert describe(model) == describe(model.learner_)
-        with pytest.raises(TypeError, match="Learner has no weights of columns; call heaviest of a tagger, or give"):
-            heaviest(model, 1)
+        for one, place in ((model, ".learner_."), (model.learner_, ".")):
+            with pytest.raises(TypeError, match=re.escape(f" {place}{cure}") + "$"):
+                heaviest(one, 1)
+    assert len(tagger.learner_.heaviest(1)) == 1
+    assert isinstance(heaviest(reranker.learner_.ranker, 1), dict)
     assert isinstance(heaviest(reranker.ranker_, 1), dict)
 
 

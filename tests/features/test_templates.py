@@ -1,5 +1,6 @@
 """Templates: the language, CRF++'s files, columns derived in the core, label sets."""
 
+import re
 import unicodedata
 import warnings
 from pathlib import Path
@@ -65,6 +66,19 @@ def test_crfpp_lines_may_have_spaces():
     assert len({name for name, _ in Templates(other).state}) == 2
     names = ["BIO[-1] & B[0]", "BIO[0] & B[0]", "BIO[1] & B[0]", "B[0] & BIO[0]"]
     assert Templates("columns BIO B\nBIO[-1:1] & B\nB & BIO").state_names == names
+
+
+@pytest.mark.parametrize("line", ["U01", "U00:x", "U00:x[0,0]", "U12: word[0]", "B02:x[0,0]"])
+def test_crfpp_lines_without_a_macro_are_refused(line):
+    cure = f"{line[:3]}:%x[row,column], as {line[:3]}:%x[0,0]"
+    with pytest.raises(ValueError, match=re.escape(f"template, line 2: {line!r} reads nothing; write {cure}")):
+        Templates(f"U00:%x[0,0]\n{line}")
+    assert Templates(line, reads=False).text == line  # of an older model
+
+
+@pytest.mark.parametrize("line", ["B", "B01", "B01:"])
+def test_pairs_of_labels_alone_are_written_as_in_crfpp(line):
+    assert Templates(line).bigrams
 
 
 def test_files_may_begin_with_a_byte_order_mark(tmp_path):

@@ -160,7 +160,10 @@ def test_wrong_encodings_are_refused(file):
         conll.read(path)
     with pytest.raises(ValueError, match=r"not UTF-8 .*; convert .*, or say which encoding it has by .*='utf-16'"):
         conll.read(file("a X\n", encoding="utf-16"))
-    for name in ("utf-32", "klingon", "rot13", "base64", "idna", "undefined"):
+    for name in ("klingon", "no\0name"):
+        with pytest.raises(ValueError, match="is unknown; choose another, as utf-8, latin-1 or cp1252"):
+            conll.read(path, encoding=name)
+    for name in ("utf-32", "rot13", "base64", "idna", "undefined"):
         with pytest.raises(ValueError, match="has no ASCII in it, as utf-8, latin-1"):
             conll.read(path, encoding=name)
     with pytest.raises(ValueError, match="format='xml': it must be one of conll, conllu"):

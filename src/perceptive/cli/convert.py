@@ -30,7 +30,6 @@ examples:
   perceptive convert train.conllu upos.conll --columns form,lemma --label-column upos
   perceptive convert notes.ann notes.jsonl --to prodigy
 """
-FIRST = 5  # places of repaired labels that are listed
 ENDINGS = {"conllu": "conllu", "json": "doccano"}
 
 
@@ -131,6 +130,7 @@ def _convert(
     from perceptive.data.conversion import ENTITY, as_document, column_lines, repair, universal_lines
     from perceptive.data.sentence_files import is_answered
     from perceptive.features import schemes
+    from perceptive.features.label_repair import FIRST
     from perceptive.streams.columns import LAST
 
     columns, found = files.columns, [files.columns.split(sentence)[1] for sentence in sentences]
@@ -169,6 +169,8 @@ def _convert(
 
 def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repair) -> None:
     """Say what is repaired, or refuse it."""
+    from perceptive.features.label_repair import counted, first
+
     if not done.changed:
         return
     i, t, old, new = done.changed[0]
@@ -177,12 +179,10 @@ def _tell(options: argparse.Namespace, sentences: Sequence[Sentence], done: Repa
             f"{sentences[i].place.of(t)}: label {old!r} is not allowed here in the scheme {done.scheme!r}; repair it "
             f"(it reads as {new!r}), or choose --repair warn"
         )
-    first = ", ".join(f"{sentences[i].place.of(t)} {old} → {new}" for i, t, old, new in done.changed[:FIRST])
-    left, many = options.repair == "off" and options.scheme is None, len({i for i, *_ in done.changed})
-    verb = "left as they are" if left else "repaired"
+    verb = "left as they are" if options.repair == "off" and options.scheme is None else "repaired"
+    places = first(done.changed, lambda i, t: sentences[i].place.of(t))
     print(
-        f"labels that break the scheme {done.scheme!r}, {verb}: {len(done.changed):,}, in {many:,} "
-        f"{plural(many, 'sentence')}; first: {first}",
+        f"labels that break the scheme {done.scheme!r}, {verb}: {counted(done.changed)}; first: {places}",
         file=sys.stderr,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perceptive.features import schemes
-from perceptive.features.label_repair import Reading, meant, replaced
+from perceptive.features.label_repair import Reading, changes, meant, replaced
 from perceptive.streams import conllu
 from perceptive.streams.columns import Columns, label_at
 from perceptive.streams.documents import Document, Span
@@ -54,8 +54,7 @@ def repair(y: Sequence[Sequence[str]]) -> Repair:
             right = schemes.convert(right, reading.scheme, reading.scheme)
         if right is not labels:
             done.labels[i] = list(right)
-            pairs = zip(labels, right, strict=True)
-            done.changed += [(i, t, old, new) for t, (old, new) in enumerate(pairs) if old != new]
+            done.changed += changes(i, labels, right)
     return done
 
 

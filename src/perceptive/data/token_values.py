@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -24,14 +24,38 @@ class Tokens(NamedTuple):
 
     kind: str
     numbers: int | None = None  # in each vector
+    named: bool = False  # whether features by name lie beside columns
 
     @classmethod
     def of(cls, X: Sequence[Any]) -> Tokens:
         """What the first token of sentences has, and how many numbers the first vector."""
         kind = kind_of(X[0][0])
-        beside = (token[-1] for x in X for token in x if kind_of(token) == BOTH) if kind == BOTH else ()
+        beside = [token[-1] for x in X for token in x if kind_of(token) == BOTH] if kind == BOTH else []
         vector = next((one for one in beside if not isinstance(one, Mapping)), None)
-        return cls(kind, vector.size if isinstance(vector, np.ndarray) else None if vector is None else len(vector))
+        numbers = vector.size if isinstance(vector, np.ndarray) else None if vector is None else len(vector)
+        return cls(kind, numbers, any(isinstance(one, Mapping) and one for one in beside))
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any]) -> Self:
+        """What `state` told; files of older builds do not tell what lies beside columns."""
+        kind, numbers = meta["tokens"], meta.get("numbers")
+        names_alone = kind == BOTH and "numbers" in meta and numbers is None
+        return cls(kind, numbers, meta.get("named", names_alone))
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        both = {"named": True} if self.named and self.numbers is not None else {}
+        return {"tokens": self.kind, "numbers": self.numbers, **both}
+
+    def check_beside(self, given: Any, i: int, t: int) -> None:
+        """Raise if a token has a vector where names were learned from, or names where vectors were."""
+        named = isinstance(given, Mapping)
+        both_or_unknown = self.named == (self.numbers is not None)
+        if both_or_unknown or named == self.named or (named and not given):
+            return
+        found, known = ("features by name", "vectors") if named else ("a vector", "features by name")
+        cure = "a dict of features" if self.named else "a vector"
+        raise ExampleError(f"beside its columns it has {found}, but the tagger learned from {known}; give {cure}", i, t)
 
 
 def kind_of(token: Any) -> str:
@@ -49,7 +73,7 @@ def valued(X: list[Any], reads: Sequence[Values], learned: Tokens | None = None)
     copied. Raises where a sentence has tokens of another kind, or vectors of another length, than a tagger has
     ``learned`` from.
     """
-    kind, numbers = learned or (None, None)
+    kind, numbers = (None, None) if learned is None else (learned.kind, learned.numbers)
     first = [x[0] for x in X if x]
     plain = {type(token[-1]) if type(token) is tuple and token else type(token) for token in first} <= {str}
     if plain and kind in (None, COLUMNS):  # as nearly all are
@@ -60,6 +84,10 @@ def valued(X: list[Any], reads: Sequence[Values], learned: Tokens | None = None)
             raise ExampleError(f"its tokens have {found}, but the tagger learned from {kind}; give {kind}", i)
     lengths = [] if numbers is None else [numbers]
     pairs = enumerate(zip(X, kinds, strict=True))
+    if learned is not None and kind == BOTH:
+        beside = ((token, i, t) for i, x in enumerate(X) for t, token in enumerate(x) if kind_of(token) == BOTH)
+        for token, i, t in beside:
+            learned.check_beside(token[-1], i, t)
     return [x if kind == COLUMNS else _valued(x, reads, i, lengths) for i, (x, kind) in pairs]
 
 

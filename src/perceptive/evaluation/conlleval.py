@@ -2,7 +2,7 @@
 
 A segment is right if its type and both its ends are right. Labels that break a scheme are read as conlleval reads them:
 a change of type begins a new segment, and so does I after O. BIOES and BILOU, which the script does not know, are
-counted too.
+counted too. Where no label has a prefix of segments there are none: to the script, -LRB- is a segment of the type LRB-.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 Tag = tuple[str, str]  # prefix and type
 Span = tuple[int, int, str]  # start, end and label
 OUTSIDE = ("O", "")
+MARKS = {*"BIESLUM[]"}  # prefixes of labels that mark segments
 
 
 @dataclass
@@ -94,6 +95,8 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
     (2, 1, Counter({'NP': 1}), 2)
     """
     result = Evaluation()
+    truth, predicted = list(truth), list(predicted)
+    marks = any(_tag(label)[0] in MARKS for label in set[Any]().union(*truth, *predicted))
     between = object()  # what stands between two sentences, so that no segment goes on
     parts: dict[Any, Tag] = {between: OUTSIDE}
     steps: dict[tuple[Tag, Tag], tuple[bool, bool]] = {}
@@ -114,7 +117,7 @@ def evaluate(truth: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]])
             right = filled(right, guess)
         for label in {*right, *guess}:
             if label not in parts:
-                parts[label] = _tag(label)
+                parts[label] = _tag(label) if marks else (str(label), "")
         result.tokens += len(right) - free
         result.right_tokens -= free  # they agree below
         for true_label, found_label in zip([*right, between], [*guess, between], strict=True):

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from perceptive.errors import plural
 from perceptive.features import schemes
 
 MOST_REPAIRED = 0.1  # of the labels that are not O: where more break a scheme, it is another one, or none
 MOST_SLIPS = 0.001  # of all labels, and at most so many; one in a file that is not tiny
 MOST, TINY = 50, 100
+FIRST = 5  # places of repaired labels that are listed
 # How many labels may break a scheme, and be slips, however few there are: of a training set, and of what comes later,
 # which may be a single sentence
 WHOLE, LATER = (0, 0), (20, 2)
@@ -179,3 +181,42 @@ def repaired(
             found[i] = list(read)
     there = sum(n for label, n in counts.items() if label != "O")
     return Repair(found, slips) if changed <= max(few[0], MOST_REPAIRED * there) else None
+
+
+Change = tuple[int, int, Any, Any]  # number of the sentence and of the token, the old label, and the new one
+
+
+def changes(i: int, labels: Sequence[Any], right: Sequence[Any]) -> list[Change]:
+    """The labels of sentence i that change.
+
+    Examples
+    --------
+    >>> changes(3, ["O", "I-PER"], ["O", "B-PER"])
+    [(3, 1, 'I-PER', 'B-PER')]
+    """
+    return [(i, t, old, new) for t, (old, new) in enumerate(zip(labels, right, strict=True)) if old != new]
+
+
+def counted(changed: Sequence[Change]) -> str:
+    """How many labels change, and in how many sentences.
+
+    Examples
+    --------
+    >>> counted([(3, 1, "I-PER", "B-PER"), (3, 7, "I-LOC", "B-LOC")])
+    '2, in 1 sentence'
+    """
+    n = len({i for i, *_ in changed})
+    return f"{len(changed):,}, in {n:,} {plural(n, 'sentence')}"
+
+
+def first(
+    changed: Sequence[Change], place: Callable[[int, int], str], quoted: Callable[[str], str] = lambda text: text
+) -> str:
+    """The first labels that change, each with its place.
+
+    Examples
+    --------
+    >>> first([(3, 1, "I-PER", "B-PER")], lambda i, t: f"a.conll:{10 * i + t}")
+    'a.conll:31 I-PER → B-PER'
+    """
+    return ", ".join(f"{place(i, t)} {quoted(f'{old} → {new}')}" for i, t, old, new in changed[:FIRST])

@@ -51,6 +51,7 @@ MOST_OF_LINE = 1_000
 MOST = 10_000  # templates; model files number them in 16 bits
 NO_LINE = re.compile(r"[^\s()\[\]*=&:]+")  # with a dot or a slash in it
 NAME = re.compile(r"[\w+-]+")
+NO_MACRO = re.compile(r"U[0-9]+(?::.*)?|B[0-9]+:\s*\S.*")  # meant to read something; U:NAME and B01 are not
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 Part = tuple[int, int]  # column, offset
@@ -279,6 +280,10 @@ class Templates:
         macros = [(int(row), int(column)) for row, column in MACRO.findall(line)]
         if "%" in MACRO.sub("", line):
             raise ValueError(f"{line!r}: a macro is written %x[row,column]")
+        if self.reads and not macros and NO_MACRO.fullmatch(line):  # older models may have such lines
+            name = line.partition(":")[0]
+            constant = "B is for pairs of labels alone" if line[0] == "B" else "U:NAME is a constant feature"
+            raise ValueError(f"{line!r} reads nothing; write {name}:%x[row,column], as {name}:%x[0,0] ({constant})")
         terms = [Term("", (), column, row, row) for row, column in macros]  # which look at both numbers
         parts = [part for term in terms for _, some in self._alternatives(term) for part in some]
         key = MACRO.sub(lambda macro: f"%x[{macro[2]}]", line)  # lines with one identifier share their features

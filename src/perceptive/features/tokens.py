@@ -9,7 +9,8 @@ from perceptive.features.word_breaks import properties, segments
 
 # Addresses, without the marks behind them; brackets within are pairs.
 ADDRESS = re.compile(
-    r"""(?:\b(?:https?|ftp)://|\bwww\.)(?:\([^\s()<>"]*\)|[^\s()<>"])*(?:\([^\s()<>"]*\)|[^\s()<>".,;:!?'’”»\]}…])"""
+    r"""(?:\b(?:https?|ftp)://|\bwww\.)(?:\([^\s()<>"]*\)|\{[^\s(){}<>"]*\}|\{(?![^\s(){}<>"]*\})|[^\s(){<>"])*"""
+    r"""(?:\([^\s()<>"]*\)|\{[^\s(){}<>"]*\}|[^\s()<>".,;:!?'’”»\]}…])"""
     r"|(?<![\w.+%-])\w[\w.+%-]*@\w[\w-]*(?:\.\w[\w-]*)+",
     re.IGNORECASE,
 )
@@ -69,7 +70,9 @@ def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
     for i, (start, end) in enumerate(parts):
         while address < len(addresses) and addresses[address][1] <= start:
             address += 1
-        if i and ((address < len(addresses) and addresses[address][0] < start) or _joined(text, kinds, parts, i)):
+        within = address < len(addresses) and addresses[address][0] < start
+        ended = address > 0 and addresses[address - 1][1] == start  # so a dot is that of the sentence
+        if i and (within or (not ended and _joined(text, kinds, parts, i))):
             tokens[-1] = tokens[-1][0], end
         elif not all(unicodedata.category(c) in UNSEEN for c in text[start:end]):
             tokens.append((start, end))

@@ -10,18 +10,27 @@ from typing import Any, Self
 from perceptive import _core
 from perceptive.data.labels import in_order_of_labels
 from perceptive.data.sentences import as_lists, check_length, different_labels, numbered
-from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal, plural
+from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.evaluation.conlleval import Evaluation, evaluate
 from perceptive.evaluation.tags import evaluate_tags
 from perceptive.features import bioes, label_repair, schemes
+from perceptive.learners.label_faults import (
+    ANEW,
+    LOOSE,
+    NO_CONSTRAINTS,
+    cure_of,
+    misfit,
+    recognised,
+    undecided,
+    warn_of_misfit,
+    warn_of_repair,
+    warn_of_style,
+)
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Meta
 
 Labels = list[Any]
 FORCED = "forced, "
-LOOSE = ", or turn the constraints off ({})"
-ANEW = ", or train a new tagger without constraints ({})"
-NO_CONSTRAINTS = [Parameter("constraints", None)]
 
 
 @dataclass
@@ -130,31 +139,8 @@ class Labelling:
             return y
         if self.repair == "error":
             self._refuse(y, scheme)
-        self._tell(y, scheme, found)
+        warn_of_repair(y, scheme, found)
         return [found.sentences.get(i, labels) for i, labels in enumerate(y)]
-
-    def _tell(self, y: list[Any], scheme: str, found: label_repair.Repair) -> None:
-        """Warn of the labels that are repaired."""
-        places = {i: schemes.violation(scheme, label_repair.replaced(y[i], found.slips)) for i in found.sentences}
-        for slip, read_as in found.slips.items():
-            n, of = sum(labels.count(slip) for labels in y), sum(map(len, y))
-            i, t = next((i, y[i].index(slip)) for i in places if slip in y[i])
-            said = (
-                f"label {slip!r} ({n:,} of {of:,}) does not belong to the scheme {scheme!r}: it is read as {read_as!r}"
-            )
-            self._warn_of_repair(f"{said}. Repair it, as ", i, t)
-        broken = [(i, t) for i, t in places.items() if t is not None]
-        if broken:
-            n = len(broken) - 1
-            more = f", and {n:,} more {plural(n, 'sentence')} {'has' if n == 1 else 'have'} such labels" if n else ""
-            (i, t), *_ = broken
-            label = label_repair.replaced(y[i], found.slips)[t]
-            said = f"{misfit(label, scheme)}{more}; they are read as conlleval reads them"
-            self._warn_of_repair(f"{said}. Repair them, as ", i, t)
-
-    def _warn_of_repair(self, said: str, i: int, t: int) -> None:
-        words = literal(said + "'perceptive convert' does, or choose ") + "{}"
-        warnings.warn(ExampleWarning(words, i, t, parameters=[Parameter("repair", "off")]), stacklevel=2)
 
     def _reconsider(self, y: list[Any], known: Iterable[Any]) -> None:
         """Change a scheme that was recognised by too few labels: if all were I, it may be IOB1 or another."""
@@ -200,18 +186,20 @@ class Labelling:
         if self.given is not None or self.wanted is None or self.wanted == "none":
             return  # `encode` has seen to it, or there is nothing to see to
         if self.wanted != "auto":
+            if self.encoding is not None:  # else `check` has seen to it
+                self._refuse(y, self.wanted)
             self.recognised, self.scheme = True, self.wanted
         elif not self.recognised:
             self.scheme = recognised(y)
-            self.recognised = self.scheme is not None or not _undecided(y)
+            self.recognised = self.scheme is not None or not undecided(y)
             if self.recognised and self.scheme is None:
-                _warn(y, label_repair.meant(y))
-                _warn_of_style(y)
+                warn_of_misfit(y, label_repair.meant(y))
+                warn_of_style(y)
             self.settled = whole and self.scheme is not None
         elif self.settled:
             self._refuse(y, str(self.scheme), ANEW)
         elif self.scheme is not None and any(schemes.violation(self.scheme, labels) is not None for labels in y):
-            _warn(y, label_repair.Reading(self.scheme, {}))
+            warn_of_misfit(y, label_repair.Reading(self.scheme, {}))
             self.scheme = None  # labels of no scheme have come
 
     def encode(self, y: list[Any], known: Iterable[Any] = (), whole: bool = False) -> tuple[list[Any], Labels]:
@@ -320,30 +308,6 @@ class Labelling:
         return evaluate(truth, predicted)
 
 
-def misfit(label: Any, scheme: str) -> str:
-    """Return a message about a label that is not allowed in its place."""
-    return f"label {label!r} is not allowed here in the scheme {scheme!r}"
-
-
-def cure_of(y: Sequence[Sequence[Any]], scheme: str) -> str:
-    """Return the cure for labels that break a scheme: they follow another one, or none.
-
-    Examples
-    --------
-    >>> cure_of([["B-X", "E-X"]], "bio")
-    "the labels follow the scheme 'bioes': convert them by 'perceptive convert --scheme bio'"
-    """
-    convert, other = f"'perceptive convert --scheme {scheme}'", recognised(y)
-    if other is None or other == scheme:
-        return f"repair the labels, as {convert} does"
-    return f"the labels follow the scheme {other!r}: convert them by {convert}"
-
-
-def recognised(y: Sequence[Sequence[Any]]) -> str | None:
-    """Return the scheme of labels; None if it cannot be recognised."""
-    return None if _undecided(y) else schemes.recognise(y)
-
-
 def least_segments(labels: Sequence[Any]) -> Labels:
     """Fill in labels that are None so that segments are as short as possible."""
     found = list(labels)
@@ -372,29 +336,3 @@ def longest_segment(y: Sequence[Sequence[Any]], bound: int | None = None) -> int
             parameters=[Parameter("max_segment", longest)],
         )
     return longest
-
-
-def _undecided(y: Sequence[Sequence[Any]]) -> bool:
-    """Return whether any scheme is possible: all labels are O, or some are I, and some others are unknown."""
-    prefixes = {schemes.split(label)[0] for label in set[Any]().union(*y) - {None}}
-    return prefixes <= {"O"} or (prefixes <= {"O", "I"} and any(None in labels for labels in y))
-
-
-def _warn(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> None:
-    """Warn of the first place where labels break the scheme that they seem to follow."""
-    scheme = None if reading is None else reading.scheme
-    broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
-    i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
-    if t is not None and scheme is not None:
-        wrong = literal(f"{misfit(y[i][t], scheme)}, so predictions follow no scheme; {cure_of(y, scheme)}")
-        warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
-
-
-def _warn_of_style(y: Sequence[Sequence[Any]]) -> None:
-    """Warn of labels that are read as tags, but look like those of a scheme, written in another way."""
-    read = label_repair.styled(y)
-    if read is not None:
-        places = ((i, t, label) for i, labels in enumerate(y) for t, label in enumerate(labels))
-        i, t, label = next((i, t, label) for i, t, label in places if read.get(label, "O") != "O")
-        said = f"label {label!r} is read as a tag without segments, as are the others; if they mark segments, write "
-        warnings.warn(ExampleWarning(literal(f"{said}{read[label]!r}"), i, t), stacklevel=2)

@@ -298,7 +298,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
         "n_columns": learner.n_columns,
         "tokeniser": learner.tokeniser,
         **({"function": {"function": name_of(learner.features)}} if own_function else {}),
-        **({} if learner.tokens is None else {"tokens": learner.tokens.kind, "numbers": learner.tokens.numbers}),
+        **({} if learner.tokens is None else learner.tokens.state()),
         "fingerprint": str(fingerprint),
         "first_pass": None if learner.first_epoch is None else list(learner.first_epoch),
         "temperature": learner.temperature,
@@ -335,7 +335,7 @@ def restore_state(learner: SequenceLearner, state: State) -> None:
     learner.first_epoch = pair_or_none(meta.get("first_pass"))
     learner.temperature = meta.get("temperature")
     if "tokens" in meta:
-        learner.tokens = Tokens(meta["tokens"], meta.get("numbers"))
+        learner.tokens = Tokens.from_state(meta)
 
 
 def _templates_from(state: State) -> Templates:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +27,8 @@ from perceptive.parameters import SequenceParameters
 
 NO_FEATURES = "@label[-1]"  # templates that read nothing of tokens
 ENOUGH = 100  # tokens; a few may be segments by themselves, and no others tags
+FIRST = 10  # sentences that are looked at for attributes
+ATTRIBUTE = re.compile(r"[^\s=]+=.")
 SEGMENTS = Parameter("segments", True)
 MOST_LABELS = 2**12  # tables of all pairs have 16 million entries then
 MOST_LABELS_OF_TRIPLES = 2**9
@@ -71,7 +75,7 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     token = X[0][0]
     if isinstance(token, dict):
         return NO_FEATURES
-    if isinstance(token, list) and sum(isinstance(one, str) and "=" in one for one in token) * 2 > len(token):
+    if isinstance(token, list) and (_mostly_named(token) or _attributes(X[:FIRST])):
         raise ExampleError('it looks like a list of attributes, not of columns; say template="attributes"', 0, 0)
     if set[Any]().union(*y) <= {"O", None}:
         return "ner"
@@ -81,6 +85,22 @@ def guess_preset(X: Sequence[Any], y: Sequence[Sequence[Any]]) -> str:
     outside = sum(label == "O" for labels in y for label in labels)
     tags = isinstance(token, list | tuple) and len(token) > 1
     return "chunking" if tags and 2 * outside < tokens else "ner"
+
+
+def _mostly_named(token: Sequence[Any]) -> bool:
+    return sum(isinstance(one, str) and "=" in one for one in token) * 2 > len(token)
+
+
+def _attributes(X: Sequence[Sequence[Any]]) -> bool:
+    """Return whether tokens are lists of attributes, with flags between them of which most tokens have one, as bias."""
+    tokens = [token for x in X for token in x if isinstance(token, list)]
+    flags = [[one for one in token if not isinstance(one, str) or not ATTRIBUTE.match(one)] for token in tokens]
+    every = [one for mine in flags for one in mine]
+    if not all(isinstance(one, str) for one in every):
+        return False
+    named = [len(token) - len(mine) for token, mine in zip(tokens, flags, strict=True)]
+    most = max(Counter(every).values(), default=0)
+    return 0 not in named and len(every) <= sum(named) and 2 * most > len(tokens)
 
 
 def _each_alone(y: Sequence[Sequence[Any]], scheme: str) -> bool:

@@ -303,6 +303,7 @@ SEQUENCE: Record = {
     "function": Optional({"function": text}),
     "tokens": Optional(one_of(COLUMNS, FEATURES, BOTH)),
     "numbers": Optional(Maybe(whole(0))),
+    "named": Optional(FLAG),
 }
 CANDIDATES = whole(2)
 

@@ -27,7 +27,7 @@ def check_line_ends(path: str, start: bytes) -> None:
 
 
 def check_encoding(name: str) -> str:
-    """The name of an encoding; raises where there is none, or one in which lines cannot be found.
+    """The name of an encoding; raises where there is none of that name, or one in which lines cannot be found.
 
     Examples
     --------
@@ -37,6 +37,10 @@ def check_encoding(name: str) -> str:
     Traceback (most recent call last):
     ValueError: 'utf-32' has no ASCII in it, as utf-8, latin-1 and cp1252 have, and is not utf-16; convert the file
     """
+    try:
+        codecs.lookup(name)
+    except (LookupError, ValueError):
+        raise ValueError(f"the encoding {name!r} is unknown; choose another, as utf-8, latin-1 or cp1252") from None
     try:
         if _is_wide(name) or _ASCII.decode(name, "replace") == _ASCII.decode():
             return name
