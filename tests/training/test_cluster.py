@@ -194,6 +194,26 @@ def test_parquet_by_url(processes, tmp_path, how):
     assert found == model_of(tmp_path / "o", f"{tmp_path}/*.parquet", *arguments)
 
 
+def test_what_is_odd_is_told_as_by_threads(processes, tmp_path, capsys):
+    """Lines that are left out, and notes: in the order of the files, counted over all of them."""
+    for number, header in enumerate(("y,a,b", "y,a,c")):
+        rows = [f"{'0' * number}{i % 2},{i},{i * i % 7}" for i in range(20)]
+        (tmp_path / f"{number}.csv").write_text("\n".join([header, *rows, "1,2", *rows, "0,1,2,3"]) + "\n")
+    arguments = [f"{tmp_path}/?.csv", "--label", "y", "--on-error", "skip", "--shards", "2", "--epochs", "2", "--json"]
+    arguments += ["--no-shuffle"]  # else threads meet the lines of both files in turn
+    told = []
+    for more in ([], ["--cluster", processes.address]):
+        assert main(["train", *arguments, "-o", str(tmp_path / f"{len(more)}.model"), *more]) == 0
+        done = capsys.readouterr()
+        data = json.loads(done.out)
+        told.append((sorted(done.err.splitlines()), data["data"], sorted(data["notes"])))
+    assert told[0] == told[1]
+    assert sum(line.startswith("skipped: ") for line in told[0][0]) == told[0][1]["skipped"] == 4
+    assert any("unlike the files before" in line for line in told[0][0])
+    assert any("42 lines have a label that is written differently" in line for line in told[0][0])
+    assert (tmp_path / "0.model").read_bytes() == (tmp_path / "2.model").read_bytes()
+
+
 def test_lists(processes, tmp_path):
     rng = np.random.default_rng(2)
     lines = [
