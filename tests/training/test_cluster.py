@@ -330,6 +330,23 @@ def test_collections_that_cannot_be_learned_from(client):
         LinearClassifier(shards=2).fit(dd.from_pandas(pd.DataFrame({"a": list("ab") * 5}), npartitions=2), y)
 
 
+@pytest.mark.parametrize("bias", ["auto", 1.0])
+def test_wrong_numbers_are_found_by_partition_and_row(client, bias):
+    X, y, weights = np.eye(60, 3), np.arange(60) % 2, np.ones(60)
+    X[41, 2], weights[30] = np.nan, -1
+    dicts = [{f"f{j}": float(v) for j, v in enumerate(row)} for row in X]
+    labels, bag = da.from_array(y, 25), db.from_sequence(y.tolist(), partition_size=25)
+    learner = LinearClassifier(shards=2, bias=bias)
+    with pytest.raises(ValueError, match=r"^partition 1, row 16, feature 2: X contains NaN; drop or impute"):
+        learner.fit(da.from_array(X, (25, 3)), labels)
+    with pytest.raises(ValueError, match=r"^partition 1, row 16: .*f2"):
+        learner.fit(db.from_sequence(dicts, partition_size=25), bag)
+    with pytest.raises(ValueError, match=r"^partition 1, sample_weight\[5\] is -1.0; weights must be finite"):
+        learner.fit(da.ones((60, 3), chunks=(25, 3)), labels, da.from_array(weights, 25))
+    with pytest.raises(ParameterError, match=r"^shards=61 is more than there are examples: 60; give at most so many"):
+        LinearClassifier(shards=61, bias=bias).fit(da.ones((60, 3), chunks=(25, 3)), labels)
+
+
 def test_no_client():
     with pytest.raises(ClusterError, match=r"there is no Dask client; make one first: distributed.Client\(address\)"):
         LinearClassifier(shards=2).fit(da.zeros((10, 2), chunks=5), da.zeros(10, chunks=5))
