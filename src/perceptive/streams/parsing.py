@@ -138,7 +138,7 @@ def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
 
 
 def default_threads() -> int:
-    """As many as there are processors to run them."""
+    """Return how many processors may run threads of this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
