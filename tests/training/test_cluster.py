@@ -16,7 +16,7 @@ import pytest
 from broken_runs import broken_off
 from perceptive import LinearClassifier
 from perceptive.cli import main
-from perceptive.errors import ClusterError, ParameterError
+from perceptive.errors import ClusterError, ParameterError, UsageError
 from perceptive.learners import LinearLearner
 from perceptive.learners.mixture import VectorMixture
 from perceptive.parameters import TrainingParameters
@@ -143,6 +143,9 @@ def test_no_scheduler():
         ClusterError, match=r"no scheduler answers at tcp://127.0.0.1:1 within 0.5 s; check the address"
     ):
         Cluster("tcp://127.0.0.1:1", 0.5)
+    for wrong in ("here", "nowhere://here:1"):
+        with pytest.raises(UsageError, match=rf"^{wrong}: is not the address of .*; give tcp://HOST:PORT, or local$"):
+            Cluster(wrong)
 
 
 def test_another_version(processes, files, monkeypatch):
