@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -98,10 +99,12 @@ class SequenceMixture {
             base[pairs] = (pairs ? model.w.edge : model.w.state).size();
             const RowStore& w = pairs ? replica.w.edge : replica.w.state;
             const FeatureKind& kind = replica.kind(pairs);
+            const std::vector<std::int32_t> first = first_of_name(kind.templates);
             for (i64 r = base[pairs]; r < w.size(); ++r) {
                 const Id* ids = kind.names.ids(r);
                 const std::size_t n = kind.names.count(r);
-                names[pairs].push_back({kind.names.template_of(r), {ids, ids + n}});
+                const std::int32_t in = kind.names.template_of(r);
+                names[pairs].push_back({in < 0 ? in : first[static_cast<std::size_t>(in)], {ids, ids + n}});
                 keys[pairs].push_back(key_of(kind.names.template_of(r), ids, n, kind.templates));
             }
         }
@@ -267,6 +270,16 @@ class SequenceMixture {
     double weighted_updates = 0.0;  // Σ ω_i·k_i; the theorem of sequences is not about mistakes
 
   private:
+    // Template → the first that shares its features. Which of them saw a feature first depends on who has the
+    // sentences, the shard alone or one process with all of them.
+    static std::vector<std::int32_t> first_of_name(const Templates& templates) {
+        std::unordered_map<int, std::int32_t> known;
+        std::vector<std::int32_t> first;
+        for (std::size_t k = 0; k < templates.size(); ++k)
+            first.push_back(known.emplace(templates[k].name, static_cast<std::int32_t>(k)).first->second);
+        return first;
+    }
+
     // What has changed of one kind. A weight whose steps at several rounds cancel out in the sum has moved all the
     // same.
     void depart(WeightKind kind, const SequenceModel& model, const SequenceModel& replica) {

@@ -270,13 +270,13 @@ class TrainingGroup(Group):
 
 
 class CertifyGroup(Group):
-    """Of all estimators."""
+    """A parameter that all estimators have."""
 
     certify: bool = parameter(False, "make ``certificate_`` at the end of `fit`", boolean)
 
 
 class ProbabilityGroup(Group):
-    """Of estimators with `predict_proba`."""
+    """A parameter of the estimators that have `predict_proba`."""
 
     probability: bool = parameter(
         False,
@@ -286,7 +286,7 @@ class ProbabilityGroup(Group):
 
 
 class ClassWeightGroup(Group):
-    """Of classifiers."""
+    """A parameter that all classifiers have."""
 
     class_weight: Mapping[Any, float] | str | None = parameter(
         None, "weights of the classes", anything, kind='dict, "balanced" or None'
@@ -305,7 +305,7 @@ class EstimatorGroup(ClassWeightGroup, ProbabilityGroup, CertifyGroup):
 class LinearGroup(
     LinearRuleGroup, HypothesisGroup, JournalGroup, AverageGroup, ClassGroup, ColumnGroup, VectorGroup, SeedGroup
 ):
-    """Of linear classifiers."""
+    """The parameters of linear classifiers."""
 
     bias: float | str = parameter(
         help="value of the constant feature; 0 for none, 'auto' for the root mean square length of the first rows",
@@ -323,7 +323,7 @@ class LinearGroup(
 
 
 class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup, VectorGroup, SeedGroup):
-    """Of kernel classifiers."""
+    """The parameters of kernel classifiers."""
 
     normalized: bool = parameter(False, "divide each v_k by its length, as Freund & Schapire do", boolean)
     rule: str = parameter(check=one_of(*roles.rules("joint", "kernel")))
@@ -335,7 +335,7 @@ class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup
 
 
 class ListGroup(RuleGroup, PairGroup, HypothesisGroup, VectorGroup, SeedGroup):
-    """Of all rankers."""
+    """The parameters that all rankers have."""
 
     rule: str = parameter(help="when and how far to move on a list", check=one_of(*roles.rules("ranking", "linear")))
     margin: float = parameter(help="β: the perceptron also updates if the best leads by β or less")
@@ -343,21 +343,21 @@ class ListGroup(RuleGroup, PairGroup, HypothesisGroup, VectorGroup, SeedGroup):
 
 
 class RankingGroup(ListGroup, JournalGroup, AverageGroup, ColumnGroup):
-    """Of linear rankers."""
+    """The parameters of linear rankers."""
 
     average: str = parameter(help="mean over the lists, or of v₀ … v_K")
     normalize: bool = parameter(help="scale candidates to unit length")
 
 
 class DualRankingGroup(KernelGroup, ListGroup):
-    """Of kernel rankers."""
+    """The parameters of kernel rankers."""
 
     rule: str = parameter(check=one_of(*roles.rules("ranking", "kernel")))
     dtype: str = parameter(help="type of the kernel values")
 
 
 class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, DecodingGroup, SeedGroup):
-    """Of taggers."""
+    """The parameters of taggers."""
 
     rule: str = parameter(help="how far to move on a sentence", check=one_of(*roles.rules("sequence", "linear")))
     learning_rate: float = parameter(

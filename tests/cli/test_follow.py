@@ -145,6 +145,11 @@ def test_options_of_many_epochs_are_refused(data):
     command = ["train", "--follow", "-", "-o", data / "x"]
     done = perceptive(*command, "--epochs", 3, "--cache", data / "c", input="1 1:1\n", code=2)
     assert "--epochs, --cache: not with --follow" in done.stderr
+    done = perceptive(*command, "--shards", 2, "--mixing", "mistakes", input="1 1:1\n", code=2)
+    assert "--shards, --mixing: not with --follow" in done.stderr
+    done = perceptive(*command, "--cluster", "local", "--time-limit", "5m", input="1 1:1\n", code=2)
+    assert "--cluster, --time-limit: not with --follow" in done.stderr
+    perceptive(*command, "--no-shuffle", input="1 1:1\n-1 2:1\n")  # as it is anyhow
     done = perceptive(*command, "--kernel", "poly(2)", input="1 1:1\n", code=2)
     assert (
         "--follow does not go with --task classify --kernel; it is for --task classify, --task rank, --task tag"

@@ -47,7 +47,9 @@ def test_rows(tmp_path, seed):
     path = svmlight(tmp_path / "a.svm", y)
     training = {**TRAINING, "random_state": seed}
     more = ["--seed", seed, "--features", 5]
-    same(trained(path, "--rule", "perceptron", *more), LinearClassifier(**training).fit(X, y))
+    told = trained(path, "--rule", "perceptron", *more)
+    for labels in (y, y.astype(float)):
+        same(told, LinearClassifier(**training).fit(X, labels))
     same(trained(path, "--kernel", "poly(2)", *more), KernelClassifier(kernel="poly(2)", **training).fit(X, y))
 
 

@@ -22,6 +22,8 @@ TRAINING = {
     "epochs": int, "mistakes": [int], "updates": [int], "loss": [NUMBER], "held_out": [NUMBER], "metric": (str, None),
     "converged": bool,
 }  # fmt: skip
+SECONDS = {"computing": float, "waiting": float, "mixing": float, "transferring": float}  # of an epoch of shards
+WEIGHTED = {"weighted_updates": float, "weighted_mistakes": float, "weighted_rounds": float}
 PRUNING = {"threshold": NUMBER, "precision": (str, None), "before": (float, None), "after": (float, None)}
 SHAPES = {
     "train": {
@@ -135,3 +137,18 @@ def test_every_command_has_its_shape(folder, task):
     lines = [json.loads(line) for line in perceptive(command, "m", data, "--json", cwd=folder).stdout.splitlines()]
     assert len(lines) == evaluated["data"]["examples"]
     assert all(line.keys() in LINES[command] for line in lines)
+
+
+@pytest.mark.parametrize("task", ["classify", "classify-many", "rank", "tag", "rerank"])
+def test_shards_have_times_and_weighted_counts(folder, task):
+    data, options, _, _, _ = TASKS[task]
+    how = ["--epochs", "3", "--shards", "2", "--certify", "--json", *options]
+    value = json.loads(perceptive("train", data, "-o", "shards", *how, cwd=folder).stdout)
+    assert faults({**SHAPES["train"], "training": {**TRAINING, "seconds": [SECONDS]}}, value) == []
+    assert value["training"].keys() == TRAINING.keys() | {"seconds"}
+    assert all(epoch.keys() == SECONDS.keys() for epoch in value["training"]["seconds"])
+    assert len(value["training"]["seconds"]) == value["training"]["epochs"]
+    assert value["certificate"].keys() - CERTIFICATE.keys() <= WEIGHTED.keys()
+    known = {name: kind for name, kind in WEIGHTED.items() if name in value["certificate"]}
+    assert "weighted_updates" in known
+    assert faults(known, value["certificate"]) == []

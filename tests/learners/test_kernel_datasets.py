@@ -349,5 +349,6 @@ def test_snapshots_that_do_not_fit_are_refused(name):
     meta, arrays = dataset.snapshot()
     array = arrays[f"blocks.{name}"]
     wrong = array + 10**6 if array.dtype == np.int64 else array[:-1]
-    with pytest.raises(ValueError, match=name):
+    said = rf"{name} has a number below 0 or above \d+$" if name in ("played.row", "played.slot") else name
+    with pytest.raises(ValueError, match=said):
         dataset.restore(State(meta, {**arrays, f"blocks.{name}": wrong}))

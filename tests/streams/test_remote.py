@@ -3,8 +3,10 @@
 import fsspec
 import pytest
 
+from perceptive.cli import main
+from perceptive.errors import told
 from perceptive.streams.blocks import content_signature, file_signature
-from perceptive.streams.remote import url_signature
+from perceptive.streams.remote import open_url, url_signature
 
 
 @pytest.fixture
@@ -44,8 +46,16 @@ def test_what_is_behind_a_url_is_known_by_its_server(put):
 
 
 def test_a_file_that_is_gone(put):
-    with pytest.raises(FileNotFoundError, match="gone"):
-        url_signature(put(b"1 1:1\n").replace("rows", "gone"))
+    url = put(b"1 1:1\n").replace("rows", "gone")
+    for use in (url_signature, open_url):
+        with pytest.raises(FileNotFoundError) as raised:
+            use(url)
+        assert told(raised.value) == f"{url}: No such file or directory"
+
+
+def test_the_command_line_names_the_url_of_a_file_that_is_not_there(tmp_path, capsys):
+    assert main(["train", "memory://nowhere/a.svm", "-o", str(tmp_path / "m")]) == 1
+    assert capsys.readouterr().err == "perceptive: memory://nowhere/a.svm: No such file or directory\n"
 
 
 def test_a_protocol_that_nobody_knows():

@@ -16,7 +16,7 @@ import pytest
 from broken_runs import broken_off
 from perceptive import LinearClassifier
 from perceptive.cli import main
-from perceptive.errors import ClusterError, ParameterError
+from perceptive.errors import ClusterError, ParameterError, UsageError
 from perceptive.learners import LinearLearner
 from perceptive.learners.mixture import VectorMixture
 from perceptive.parameters import TrainingParameters
@@ -143,6 +143,9 @@ def test_no_scheduler():
         ClusterError, match=r"no scheduler answers at tcp://127.0.0.1:1 within 0.5 s; check the address"
     ):
         Cluster("tcp://127.0.0.1:1", 0.5)
+    for wrong in ("here", "nowhere://here:1"):
+        with pytest.raises(UsageError, match=rf"^{wrong}: is not the address of .*; give tcp://HOST:PORT, or local$"):
+            Cluster(wrong)
 
 
 def test_another_version(processes, files, monkeypatch):
@@ -192,6 +195,26 @@ def test_parquet_by_url(processes, tmp_path, how):
     found = model_of(tmp_path / "m", f"file://{tmp_path}/*.parquet", *arguments, "--cluster", processes.address)
     assert found == model_of(tmp_path / "n", f"file://{tmp_path}/*.parquet", *arguments)
     assert found == model_of(tmp_path / "o", f"{tmp_path}/*.parquet", *arguments)
+
+
+def test_what_is_odd_is_told_as_by_threads(processes, tmp_path, capsys):
+    """Lines that are left out, and notes: in the order of the files, counted over all of them."""
+    for number, header in enumerate(("y,a,b", "y,a,c")):
+        rows = [f"{'0' * number}{i % 2},{i},{i * i % 7}" for i in range(20)]
+        (tmp_path / f"{number}.csv").write_text("\n".join([header, *rows, "1,2", *rows, "0,1,2,3"]) + "\n")
+    arguments = [f"{tmp_path}/?.csv", "--label", "y", "--on-error", "skip", "--shards", "2", "--epochs", "2", "--json"]
+    arguments += ["--no-shuffle"]  # else threads meet the lines of both files in turn
+    told = []
+    for more in ([], ["--cluster", processes.address]):
+        assert main(["train", *arguments, "-o", str(tmp_path / f"{len(more)}.model"), *more]) == 0
+        done = capsys.readouterr()
+        data = json.loads(done.out)
+        told.append((sorted(done.err.splitlines()), data["data"], sorted(data["notes"])))
+    assert told[0] == told[1]
+    assert sum(line.startswith("skipped: ") for line in told[0][0]) == told[0][1]["skipped"] == 4
+    assert any("unlike the files before" in line for line in told[0][0])
+    assert any("42 lines have a label that is written differently" in line for line in told[0][0])
+    assert (tmp_path / "0.model").read_bytes() == (tmp_path / "2.model").read_bytes()
 
 
 def test_lists(processes, tmp_path):
@@ -308,6 +331,23 @@ def test_collections_that_cannot_be_learned_from(client):
         LinearClassifier(shards=2).fit(X, y * 0)
     with pytest.raises(ValueError, match="column 'a' does not hold numbers"):
         LinearClassifier(shards=2).fit(dd.from_pandas(pd.DataFrame({"a": list("ab") * 5}), npartitions=2), y)
+
+
+@pytest.mark.parametrize("bias", ["auto", 1.0])
+def test_wrong_numbers_are_found_by_partition_and_row(client, bias):
+    X, y, weights = np.eye(60, 3), np.arange(60) % 2, np.ones(60)
+    X[41, 2], weights[30] = np.nan, -1
+    dicts = [{f"f{j}": float(v) for j, v in enumerate(row)} for row in X]
+    labels, bag = da.from_array(y, 25), db.from_sequence(y.tolist(), partition_size=25)
+    learner = LinearClassifier(shards=2, bias=bias)
+    with pytest.raises(ValueError, match=r"^partition 1, row 16, feature 2: X contains NaN; drop or impute"):
+        learner.fit(da.from_array(X, (25, 3)), labels)
+    with pytest.raises(ValueError, match=r"^partition 1, row 16: .*f2"):
+        learner.fit(db.from_sequence(dicts, partition_size=25), bag)
+    with pytest.raises(ValueError, match=r"^partition 1, sample_weight\[5\] is -1.0; weights must be finite"):
+        learner.fit(da.ones((60, 3), chunks=(25, 3)), labels, da.from_array(weights, 25))
+    with pytest.raises(ParameterError, match=r"^shards=61 is more than there are examples: 60; give at most so many"):
+        LinearClassifier(shards=61, bias=bias).fit(da.ones((60, 3), chunks=(25, 3)), labels)
 
 
 def test_no_client():

@@ -84,6 +84,15 @@ def test_files_as_on_threads(processes, files, tmp_path, how):
     assert model_of(tmp_path / "a", *arguments, "--cluster", processes.address) == model_of(tmp_path / "b", *arguments)
 
 
+def test_templates_that_share_features(processes, files, tmp_path):
+    """Each feature stands with the first of them, whichever saw it first in the sentences of a shard."""
+    (tmp_path / "bag.template").write_text("word\nbag(word[-3:3])\n@label[-1]\n")
+    arguments = [files, "--shards", SHARDS, "--epochs", 3, "--template", tmp_path / "bag.template"]
+    assert model_of(tmp_path / "a", *arguments, "--cluster", processes.address) == model_of(tmp_path / "b", *arguments)
+    arrays = load_learner(tmp_path / "a").state().arrays
+    assert np.unique(arrays["model.state.template"]).tolist() == [0, 1]
+
+
 def test_all_labels_choose_the_preset(processes, tmp_path):
     """More than a thousand sentences of O come first: as on threads, those behind them count."""
     X = [[("a", "x")]] * 1001 + [[("b", "x"), ("c", "y")] * 3] * 200

@@ -48,6 +48,15 @@ def test_the_share_the_seed_and_the_label_count():
     assert (first != HoldOut(0.1, 0).choose(Labels.of(["b"] * 100_000))).any()
 
 
+def test_whole_numbers_are_one_label_however_they_are_written():
+    y = np.array([1, -1] * 50)
+    held = HoldOut(0.1, 0).choose(Labels.of(y)).tolist()
+    for same in (y.astype(float), y.astype(np.float32), y.astype(float).tolist(), y.astype(object)):
+        assert HoldOut(0.1, 0).choose(Labels.of(same)).tolist() == held
+    halves = Labels.of(y + 0.5)
+    assert HoldOut(0.1, 0).choose(halves).tolist() != HoldOut(0.1, 0).choose(Labels.of(y + 1)).tolist()
+
+
 def test_another_file_begins_anew():
     holdout, y = HoldOut(0.5, 0), Labels.of(["a"] * 7)
     first = holdout.choose(y)

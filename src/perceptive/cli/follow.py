@@ -10,28 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from perceptive.cli.groups import EVERY
+from perceptive.cli import groups as g
 from perceptive.cli.options import as_json, option_of
 from perceptive.cli.tasks import Task
 from perceptive.errors import NotWritten, UsageError, told
 from perceptive.learners.learner import learn_all
 from perceptive.models.registry import save
 
+# The groups whose options say how examples are played again, kept, or shared out.
 PLAYS_OFTEN = (
-    "epochs",
-    "validation_fraction",
-    "checkpoint",
-    "cache",
-    "memory",
-    "certify",
-    "patience",
-    "tol",
-    "shuffle",
-    "dev",
-    "prune",
-    "precision",
-    "tune",
-)
+    g.TRAINING, g.STOPPING, g.CACHE, g.CHECKPOINT.only("checkpoint"), g.CERTIFY, g.TUNE, g.PRUNE, g.CLUSTER,
+)  # fmt: skip
 STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
 WAKE = 0.5  # seconds
 
@@ -47,9 +36,11 @@ def follow(options: argparse.Namespace, task: Task, learner: Any) -> int:
     written every ``--every`` seconds in which something was learned, also while nothing arrives; and at the end, also
     where a signal or a broken line ends it.
     """
-    if given_too := [option_of(name) for name in PLAYS_OFTEN if getattr(options, name) not in (None, False)]:
-        raise UsageError(f"{', '.join(given_too)}: not with --follow, which plays each example once, as it comes")
-    options.every = EVERY if options.every is None else options.every
+    names = [name for group in PLAYS_OFTEN for name in group.options]
+    if given_too := [option_of(name) for name in names if getattr(options, name) not in (None, False)]:
+        said = "not with --follow, which plays each example once, as it comes, in this process"
+        raise UsageError(f"{', '.join(given_too)}: {said}")
+    options.every = g.EVERY if options.every is None else options.every
     learner, datasets = task.follow(options, learner)
     start = learner.rounds
     teller, saver = _Teller(options, task.unit, learner), _Saver(learner, options)

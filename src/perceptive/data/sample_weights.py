@@ -19,11 +19,8 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must hold numbers: {error}") from None
 
 
-def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[np.float64] | None:
-    """Sample weights of n examples, as the core wants them; None where all are 1.
-
-    Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called.
-    """
+def as_valid_weights(given: Any, n: int, what: str = "row") -> NDArray[np.float64] | None:
+    """Sample weights of n examples as an array, whatever the rule is; ``what`` is what an example is called."""
     if given is None:
         return None
     weights = as_floats(given, "sample_weight")
@@ -33,7 +30,16 @@ def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[n
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative")
-    if (weights == 1).all():
+    return weights
+
+
+def check_weights(given: Any, n: int, rule: str, what: str = "row") -> NDArray[np.float64] | None:
+    """Sample weights of n examples, as the core wants them; None where all are 1.
+
+    Rules with hard constraints take 0 and 1 only. ``what`` is what an example is called.
+    """
+    weights = as_valid_weights(given, n, what)
+    if weights is None or (weights == 1).all():
         return None
     if not takes(rule, weights):
         raise ParameterError(

@@ -39,7 +39,11 @@ class HistoryMixin:
 
     @property
     def history_(self) -> list[dict[str, Any]]:
-        """What happened, epoch by epoch; with shards also the seconds ``computing``, ``waiting`` and ``mixing``."""
+        """What happened, epoch by epoch; with shards also where the seconds went.
+
+        ``computing``: shards played, over all threads or workers; ``waiting``: threads had nothing to do (on a cluster
+        0); ``mixing``: shards were added up; ``transferring``: on a cluster all other time, also that of waiting.
+        """
         check_is_fitted(self)
         history, told = self._history, []
         for i, counts in enumerate(zip(history.mistakes, history.updates, history.loss, strict=True)):

@@ -127,7 +127,7 @@ class Template:
         raise TypeError("a template is not a sequence; give a window by its ends, as in word[-2:2]")
 
     def __call__(self, of: Template | str | int) -> Template:
-        """Of another column."""
+        """Return the same template of another column."""
         term = self._term("be of a column")
         if term.function not in PLAIN:
             raise TypeError(f"{str(self)!r} cannot be called; give the column as of=")

@@ -115,11 +115,11 @@ class Counted:
         self._substrings: dict[int, Substrings] = {}
 
     def substrings(self, n: int) -> Substrings:
-        """Of length n."""
+        """Return the substrings of length n."""
         if n not in self._substrings:
             self._substrings[n] = Substrings(self.items, n)
         return self._substrings[n]
 
     def knows(self, n: int) -> bool:
-        """Whether those of length n have been counted."""
+        """Return whether the substrings of length n have been counted."""
         return n in self._substrings

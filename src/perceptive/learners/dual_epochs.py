@@ -325,7 +325,7 @@ class DualEpochs:
         def numbers(name: str, high: int) -> Order:
             found = array_of(arrays, name, np.int64, (None,))
             if len(found) and not 0 <= found.min() <= found.max() < high:
-                raise ValueError(f"{name} has numbers that do not exist")
+                raise ValueError(f"{name} has a number below 0 or above {high - 1}")
             return found
 
         self._busy = meta["busy"]

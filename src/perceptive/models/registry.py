@@ -54,7 +54,7 @@ class TextPipeline(NamedTuple):
     state: State  # of the estimator
 
     def joined(self) -> State:
-        """As one state."""
+        """Return both parts as one state."""
         meta = {"steps": list(self.steps), "text": self.features.options(), "kind": self.kind, "model": self.state.meta}
         arrays = dict(self.state.within("model.").arrays)
         if self.features.idf_ is not None:

@@ -61,7 +61,7 @@ class Log:
     names: _core.InvertedIndex | None = None
     remarks: dict[str, str] = field(default_factory=dict)  # what is odd, and no error: the first of each kind
     odd: dict[str, tuple[int, str]] = field(default_factory=dict)  # of each of `ODDITIES`: lines, the first of them
-    written: dict[Any, str] = field(default_factory=dict)  # labels that are numbers, as they came first
+    written: dict[Any, dict[str, int]] = field(default_factory=dict)  # labels that are numbers: how, and how often
 
     def begin(self) -> None:
         """Begin anew; what was said of the files before they were read stands."""
@@ -78,11 +78,19 @@ class Log:
             if not few or len(self.names.buckets(1)) < FEW_NAMES:
                 self.names.merge(names)
 
+    def note_columns(self, path: str, columns: Sequence[str]) -> None:
+        """Note the columns of a table; those before it may have others."""
+        if columns and self.columns and {*columns} != {*self.columns}:
+            self.remark("headers", _differing(path, columns, self.columns))
+        self.columns = list(dict.fromkeys((*self.columns, *columns)))
+
     def note_spelling(self, label: float, n: int, now: str, path: str) -> None:
         """Note how a label is written in a block; in one before it may have been written in another way."""
-        if len(self.written) < MOST_LABELS:
-            self.written.setdefault(label, now)
-        if self.written.get(label, now) != now:
+        known = self.written.setdefault(label, {}) if len(self.written) < MOST_LABELS else self.written.get(label)
+        if known is None:
+            return
+        known[now] = known.get(now, 0) + n
+        if next(iter(known)) != now:
             self.note_odd("spellings", n, f"{shown(path)}: the label {now!r} is taken as a number")
 
     def note_odd(self, kind: str, n: int, first: str) -> None:
@@ -91,6 +99,25 @@ class Log:
         self.odd[kind] = before + n, first
         lines = "1 line has" if before + n == 1 else f"{before + n:,} lines have"
         self.remarks[kind] = f"{first}; {lines} {ODDITIES[kind]}"
+
+    def add(self, other: Log, path: str) -> None:
+        """Add what was said of the next file, which was read elsewhere; all but the names of features."""
+        self.lines += other.lines
+        self.bytes += other.bytes
+        self.skipped += other.skipped
+        self.complaints += other.complaints[: MOST_TOLD - len(self.complaints)]
+        self.note_columns(path, other.columns)
+        for kind, (n, first) in other.odd.items():
+            if kind == "spellings":  # those that differ from a block before are counted anew, with the files before
+                n -= sum(sum(list(ways.values())[1:]) for ways in other.written.values())
+            if n:
+                self.note_odd(kind, n, first)
+        for label, ways in other.written.items():
+            for now, n in ways.items():
+                self.note_spelling(label, n, now, path)
+        for kind, said in other.remarks.items():
+            if kind not in other.odd:
+                self.remark(kind, said)
 
 
 @dataclass
@@ -111,7 +138,7 @@ def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
 
 
 def default_threads() -> int:
-    """As many as there are processors to run them."""
+    """Return how many processors may run threads of this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -226,9 +253,7 @@ def parse(
     number = 0
 
     def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
-        if header is not None and log.columns and header.columns and {*header.columns} != {*log.columns}:
-            log.remark("headers", _differing(path, header.columns, log.columns))
-        log.columns = list(dict.fromkeys((*log.columns, *(() if header is None else header.columns))))
+        log.note_columns(path, () if header is None else header.columns)
         return _Opened(file, path, format.parser(bool(remember), limit, idf, header, only_text, queries), lines)
 
     def work(numbered: tuple[int, tuple[_Opened, Block]]) -> tuple[Any, ...]:

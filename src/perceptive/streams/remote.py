@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -36,13 +40,24 @@ def glob_urls(path: str) -> list[str]:
     return sorted(system.unstrip_protocol(match) for match in system.glob(within))
 
 
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Where a file is not there, say so of its URL: fsspec names it only as its file system does."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+
+
 def open_url(path: str) -> io.BufferedReader:
     """A file, to be read from its start."""
     system, within = _system(path)
-    return io.BufferedReader(system.open(within, "rb"))
+    with _naming(path):
+        return io.BufferedReader(system.open(within, "rb"))
 
 
 def url_signature(path: str) -> list[Any]:
     """What tells a file from others: its name, size, and what the file system knows it by."""
     system, within = _system(path)
-    return [path, system.size(within), str(system.checksum(within))]
+    with _naming(path):
+        return [path, system.size(within), str(system.checksum(within))]

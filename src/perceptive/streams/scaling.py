@@ -34,7 +34,7 @@ class Scaling:
 
     @property
     def factors(self) -> list[tuple[str, float, float]]:
-        """As the core takes them."""
+        """The shift and the factor of each column, in the form that the core takes."""
         return list(zip(self.names, self.shift, self.factor, strict=True))
 
     @classmethod

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from perceptive.errors import ClusterError
+from perceptive.errors import ClusterError, UsageError
 
 LIMIT = 600.0  # seconds that an epoch, or any other wait, may take
 SOON = 0.02  # seconds between two looks at what is done
@@ -76,6 +76,9 @@ class Cluster:
                 left = max(0.1, deadline - time.monotonic())
                 how: dict[str, Any] = {"timeout": min(5.0, left), "set_as_default": False}
                 return Client(self.address, **how)  # type: ignore[no-untyped-call]
+            except ValueError as error:
+                said = f"{self.address}: is not the address of a scheduler ({error})"
+                raise UsageError(f"{said}; give tcp://HOST:PORT, or local") from None
             except (OSError, TimeoutError) as error:
                 if time.monotonic() > deadline:
                     raise ClusterError(

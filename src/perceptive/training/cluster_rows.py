@@ -13,11 +13,12 @@ from perceptive.data.dataset import Dataset
 from perceptive.data.labelled_rows import LabelledRows
 from perceptive.data.labels import Labels
 from perceptive.data.rows import as_rows, is_dicts
-from perceptive.errors import ParameterError
+from perceptive.data.sample_weights import as_valid_weights
 from perceptive.features.vocabulary import Vocabulary
 from perceptive.learners.linear import LinearLearner
 from perceptive.training.cluster import Cluster
 from perceptive.training.dask import ClusterDataset, Shard, ShardSource, dealt, partitions, shards_of
+from perceptive.training.mixing import too_many
 
 
 class Part(NamedTuple):
@@ -26,6 +27,15 @@ class Part(NamedTuple):
     X: Any
     y: NDArray[Any]
     weights: NDArray[np.float64] | None
+    number: int = 0
+
+    def check(self) -> None:
+        """Raise for numbers that cannot be learned from, and say where they are."""
+        try:
+            as_rows(self.X, Vocabulary() if is_dicts(self.X) else None, grow=True)
+            as_valid_weights(self.weights, len(self.y))
+        except ValueError as error:
+            raise ValueError(f"partition {self.number}, {error}") from None
 
 
 class Facts(NamedTuple):
@@ -52,10 +62,12 @@ def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n != len(labels):
         raise ValueError(f"partition {number} has {n} rows, but {len(labels)} labels; give one label per row")
-    return Part(X, labels, None if weights is None else np.asarray(weights, np.float64))
+    return Part(X, labels, None if weights is None else np.asarray(weights, np.float64), number)
 
 
 def facts_of(part: Part) -> Facts:
+    if len(part.y):
+        part.check()
     values, counts = np.unique(part.y, return_counts=True)
     dicts = isinstance(part.X, list)
     names = list(dict.fromkeys(name for x in part.X for name in x)) if dicts else []
@@ -150,7 +162,7 @@ class ClusterRows(ShardSource):
     def begin(self, learner: LinearLearner, class_weight: dict[Any, float] | None = None) -> ClusterDataset:
         """Show a learner all data; return the dataset that it plays."""
         if self.examples < self.shards:
-            raise ParameterError(f"{{}} are more than there are examples: {self.examples}", "shards")
+            raise too_many(self.shards, self.examples)
         self.freeze_bias(learner, self._parts, add_part, learner.space.hasher, learner.parameters.normalize)
         names = list(dict.fromkeys(name for one in self.facts for name in one.names))
         widths = {one.width for one in self.facts if one.examples}

@@ -38,8 +38,7 @@ class Parsed:
     taught: Any  # a block, or None where there is nothing to learn from
     held: Any  # what is held out
     unanswered: int
-    skipped: int
-    columns: list[str]
+    log: Log  # without the names
     names: Any  # of hashed features, as arrays, or None
 
 
@@ -72,7 +71,7 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
             held.append(read.block.take(np.flatnonzero(away)))
     rest, out = (kind.join(some, stream.dtype) if some else None for some in (taught, held))
     names = None if stream.log.names is None else stream.log.names.to_arrays()
-    return Parsed(rest, out, unanswered, stream.log.skipped, list(stream.log.columns), names)
+    return Parsed(rest, out, unanswered, replace(stream.log, names=None), names)
 
 
 def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
@@ -157,10 +156,10 @@ class ClusterSource(ShardSource):
         values = dict.fromkeys(label for facts in self._facts for label in facts.labels.values)
         self.labels = [label for label in values if label is not None]
         self.split = _Counted(self._facts, self)
-        files = [facts.file for facts in self._facts]
-        self.stream.log.columns = next((file.columns for file in files if file.columns), [])
-        for file in files:
+        self.stream.log.begin()
+        for path, (file, *_) in zip(self.stream.files, self._facts, strict=True):
             index = None if file.names is None else _core.InvertedIndex.from_arrays(*file.names)
+            self.stream.log.add(file.log, path)
             self.stream.log.note_names(index, self.stream.remember_names == "few")
         check_answers(self.stream.format, self.stream.files, self.stream.log, self.split.examples)
         if sum(facts.examples for facts in self._facts) == 0:
@@ -179,7 +178,7 @@ class ClusterSource(ShardSource):
 
     @property
     def skipped(self) -> int:
-        return sum(facts.file.skipped for facts in self._facts)
+        return sum(facts.file.log.skipped for facts in self._facts)
 
     def all_labels(self) -> Iterator[Labels]:
         """Return the labels of all examples to learn from, file by file."""

@@ -64,7 +64,7 @@ class HoldOut:
         for label, rows in zip(labels.values, np.split(by_label, ends[:-1]), strict=True):
             if len(rows):
                 before = self._counts.get(label, 0)
-                chosen[rows] = self._chosen(hash_label(label), before, before + len(rows))
+                chosen[rows] = self._chosen(hash_label(_canonical(label)), before, before + len(rows))
                 self._counts[label] = before + len(rows)
         self.held += int(np.count_nonzero(chosen))
         return chosen
@@ -166,6 +166,11 @@ class Split:
         for file in (self._choices, self._held_out):
             if file is not None:
                 file.close()
+
+
+def _canonical(label: Any) -> Any:
+    """A label as files give it: 1.0 as 1."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _hash(seed: int, label: int, run: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -15,10 +15,9 @@ import numpy as np
 from perceptive import _core
 from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import NewClass
-from perceptive.errors import Parameter, ParameterError
 from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
-from perceptive.training.mixing import Player, Seconds, block_of, check_mixing, play_block
+from perceptive.training.mixing import Player, Seconds, block_of, check_mixing, play_block, too_many
 
 FEWEST = 10  # epochs that are played before few mistakes end a training
 
@@ -289,10 +288,7 @@ class _Loop:
         """Play a dataset by shards that are mixed."""
         run, training, history = self.run, self.run.training, self.run.history
         if run.epoch == run.block == 0 and len(dataset) < training.shards:
-            raise ParameterError(
-                f"{{}} is more than there are examples: {len(dataset)}; give at most so many",
-                Parameter("shards", training.shards),
-            )
+            raise too_many(training.shards, len(dataset))
         seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
         spent = player(dataset, training.shards, block_of(training, seed), self.threads, self.report)
         if len(history.seconds) <= run.epoch:

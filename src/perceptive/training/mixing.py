@@ -131,6 +131,12 @@ class Seconds:
     transferring: float = 0.0  # weights were on their way, on a cluster
 
 
+def too_many(shards: int, examples: int) -> ParameterError:
+    """The error for shards of which some would have no example."""
+    said = f"{{}} is more than there are examples: {examples}; give at most so many"
+    return ParameterError(said, Parameter("shards", shards))
+
+
 def play_block(
     dataset: Dataset, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
 ) -> Seconds:

@@ -146,7 +146,7 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """As refusals name it."""
+        """The task as error messages name it."""
         return f"--task {self.name}" + " --kernel" * self.kernel
 
     def _called(self, command: str, given: Sequence[str] = ()) -> str:
