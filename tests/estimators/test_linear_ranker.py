@@ -254,7 +254,12 @@ def test_names_of_columns(lists, tmp_path):
         ([[[1.0], [2.0]]], [[1.0]], None, "list 0: grades have shape"),
         ([[[1.0], [np.nan]]], [0], None, "NaN"),
         ([[[1.0]], [[2.0]]], [0, 0], None, "nothing to learn"),
-        ([[[1.0], [2.0]], [[1.0, 2.0]]], [0, 0], None, "of one length"),
+        (
+            [[[1.0], [2.0]], [[1.0, 2.0]]],
+            [0, 0],
+            None,
+            "list 1: its candidates have 2 features, those of list 0 have 1",
+        ),
         (np.eye(3), [1, 0, 0], None, "qid is missing"),
         (np.eye(3), [1, 0, 0], [1, 1], "one query for each of the 3 rows"),
         (np.eye(3), [1, 0], [1, 1, 1], "one for each of the 3"),

@@ -159,7 +159,7 @@ def test_neither_scikit_learn_nor_scipy_before_matrices_are_made():
     program = (
         "import sys; from perceptive import streams; streams.open('-'); print({'scipy', 'sklearn'} & {*sys.modules})"
     )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-c", program], input="1 1:1\n", capture_output=True, text=True)
     assert answer.stdout.strip() == "set()", answer.stderr
 
 
