@@ -107,6 +107,18 @@ def test_broken_csv(line, message):
     assert agree(core_csv, csv.parse, text, COLUMNS).startswith("<bytes>:4:" + message)
 
 
+def test_texts_that_are_read_as_a_table_because_of_their_name(tmp_path):
+    (tmp_path / "sms.tsv").write_text('ham\tGo on\nspam\tWin "a" prize\n')
+    with pytest.raises(
+        ValueError, match=r"a quote within a value.* if each line is a label, a tab and a text, give --text"
+    ):
+        streams.load(tmp_path / "sms.tsv")
+    (tmp_path / "table.tsv").write_text('label\tword\n1\tWin "a" prize\n')
+    with pytest.raises(ValueError, match="a quote within a value") as caught:
+        streams.load(tmp_path / "table.tsv")
+    assert "--text" not in str(caught.value)
+
+
 def test_broken_quotes_in_a_table_with_another_delimiter():
     for line in (b'a|1|"q|w"\n', b'"a"|1|q\n'):
         said = agree(core_csv, csv.parse, line, [(b"label|x|t", "any")])

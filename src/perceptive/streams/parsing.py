@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.streams import mixing, tables
-from perceptive.streams.blocks import Block, located, located_in_pieces, repeatable, shown
+from perceptive.streams.blocks import Block, located, located_in_pieces, peek, repeatable, shown
 from perceptive.streams.examples import MOST_LABELS, Examples
 from perceptive.streams.file_format import FileFormat, Header
 
@@ -135,6 +135,14 @@ def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
     lacks, new = [c for c in before if c not in columns], [c for c in columns if c not in before]
     said = [f"{what} {', '.join(map(repr, some))}" for what, some in (("lacks", lacks), ("has", new)) if some]
     return f"{shown(path)}: {' and '.join(said)}, unlike the files before it; give the same columns the same names"
+
+
+def _cure(format: FileFormat, log: Log, path: str) -> str:
+    """What to add where a line is broken because texts are read as a table."""
+    pairs = format.name == "csv" and len(log.columns) == 2 and format.label not in log.columns
+    if not pairs or not repeatable(path) or b"\t" not in peek(path):
+        return ""
+    return "; if each line is a label, a tab and a text, give --text (Python: format='text')"
 
 
 def default_threads() -> int:
@@ -297,6 +305,6 @@ def parse(
             log.note_names(names, remember == "few")
             yield parsed
             if said and not skip:
-                raise BrokenLine(said[0], format.name == "text" and format.labelled)
+                raise BrokenLine(said[0] + _cure(format, log, opened.path), format.name == "text" and format.labelled)
             log.skipped += skipped
             log.complaints += said
