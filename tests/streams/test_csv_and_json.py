@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import examples
-from perceptive import _core
+from perceptive import _core, streams
 from test_formats import (
     COLUMNS,
     HASHED,
