@@ -148,7 +148,7 @@ def add_jobs(scratch: Path) -> None:
     ranks("rank dense worst, last", graded, 100, 400, pairs="worst", hypothesis="last")
     ranks("rank sparse best", sparse_lists, 100, 400, pairs="best")
     ranks("rank sparse pa1 all", sparse_lists, 100, 400, pairs="all", rule="pa1", C=0.1)
-    ranks("rank sparse voted", sparse_lists, 100, 400, hypothesis="voted")
+    ranks("rank sparse voted", sparse_lists, 100, 400, pairs="best", hypothesis="voted")
 
     def tagging(name: str, small: int, large: int, **parameters: Any) -> None:
         @job(name, small, large)

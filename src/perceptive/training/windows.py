@@ -25,7 +25,7 @@ from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
 PARTS = 32  # of the memory: as many bytes of a file are parsed at a time
-STORED = 256  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
+STORED = 128  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
 LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
 TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
 FEWEST = 1 << 10  # bytes of a block
