@@ -83,7 +83,7 @@ def test_no_command_prints_nan(monkeypatch, data, tmp_path, capsys):
     assert code == 0, err
     assert set(json.loads(out, parse_constant=pytest.fail)["training"]["held_out"]) == {None}
     monkeypatch.setattr(
-        "perceptive.learners.ranking.RankingLearner.scores_of", lambda self, rows, starts, h: np.full(rows.n, math.inf)
+        "perceptive.learners.ranking.RankingLearner.scores", lambda self, rows, sizes, h: np.full(rows.n, math.inf)
     )
     code, out, err = run(capsys, "rank", model, data, "--json")
     assert code == 0, err

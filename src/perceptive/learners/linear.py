@@ -260,11 +260,6 @@ class LinearLearner(ClassLearner, VectorLearner):
         """Return scores of many examples: one per row for two classes, else one per row and class."""
         return self._scores_of(self.space.rows(X, first=not self.vectors), hypothesis)
 
-    @at_one_moment
-    def scores_of(self, rows: _core.Rows, hypothesis: str | None = None) -> NDArray[np.float64]:
-        """Return scores of rows that its space has made."""
-        return self._scores_of(rows, hypothesis)
-
     def _scores_of(self, rows: _core.Rows, hypothesis: str | None) -> NDArray[np.float64]:
         if not self.classes:
             raise ValueError(NO_CLASSES)

@@ -237,13 +237,7 @@ class RankingLearner(ListLearner, VectorLearner):
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of candidates: v·x; for ``voted`` the vote shares in the list (``sizes=None``: one list)."""
         rows = self.space.rows(X, first=not self.vectors)
-        return self.scores_of(rows, starts_of([rows.n] if sizes is None else sizes, rows.n), hypothesis)
-
-    @at_one_moment
-    def scores_of(
-        self, rows: _core.Rows, starts: NDArray[np.int64], hypothesis: str | None = None
-    ) -> NDArray[np.float64]:
-        """Return scores of rows that have been checked."""
+        starts = starts_of([rows.n] if sizes is None else sizes, rows.n)
         vector = self.vectors.get(ALL) or WeightVector(rows.d, None, self.parameters)  # before the first list: v₀ = 0
         hypothesis = hypothesis or self.parameters.hypothesis
         vector.check_hypothesis(hypothesis)

@@ -285,7 +285,7 @@ class ListBlocks:
         right, lists = 0.0, 0
         for block in blocks:
             rows = checked_rows(block.examples.narrow(learner.n_features), learner.n_features)
-            found = top1_counts(block.grades, learner.scores_of(rows, block.starts), block.starts)
+            found = top1_counts(block.grades, learner.scores(rows, np.diff(block.starts)), block.starts)
             right, lists = right + found[0], lists + found[1]
         if lists == 0:
             raise ValueError(NO_PREFERENCE)

@@ -91,7 +91,7 @@ class Rank(OfRows):
 
     def score(self, learner: Any, options: argparse.Namespace, part: Any) -> Scores:
         rows = known_rows(part.examples, learner.n_features)
-        scores: Scores = learner.scores_of(rows, part.starts, options.hypothesis)
+        scores: Scores = learner.scores(rows, np.diff(part.starts), options.hypothesis)
         return scores
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
