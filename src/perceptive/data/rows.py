@@ -97,6 +97,14 @@ def as_rows(
     return _core.dense_rows(_dense(X), fingerprint)
 
 
+def hashed_rows(dicts: Sequence[Mapping[Any, Any]], hasher: HashKernel) -> Any:
+    """Dicts of features as the rows of a sparse matrix."""
+    import scipy.sparse as sp
+
+    indptr, indices, data = hasher.encode(dicts)
+    return sp.csr_array((data, indices, indptr), shape=(len(dicts), hasher.width))
+
+
 def _dense(X: Any) -> NDArray[Any]:
     try:
         array = np.asarray(X)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive import _core
+from perceptive.data.rows import hashed_rows
 from perceptive.errors import Parameter, ParameterError, ParameterWarning
 from perceptive.evaluation.conlleval import evaluate, segments
 from perceptive.features.hashing import HashKernel
@@ -230,11 +231,7 @@ def kernel_of(kernel: Kernel) -> Kernel:
 
 def hashed(row: Mapping[str, float]) -> Any:
     """Return features as a sparse row."""
-    import scipy.sparse as sp
-
-    kernel = HashKernel(KERNEL_BITS)
-    indptr, indices, data = kernel.encode([row])
-    return sp.csr_array((data, indices, indptr), shape=(1, kernel.width))
+    return hashed_rows([row], HashKernel(KERNEL_BITS))
 
 
 def structure_of(structure: str | Structure) -> Structure:

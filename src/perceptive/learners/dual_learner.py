@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from perceptive.data.dataset import Problem, Witness
 from perceptive.data.feature_space import FeatureSpace
-from perceptive.data.rows import BY_COLUMN, BY_NAME, is_dicts, only_row
+from perceptive.data.rows import BY_COLUMN, BY_NAME, hashed_rows, is_dicts, only_row
 from perceptive.features.hashing import HashKernel
 from perceptive.frames import is_frame
 from perceptive.kernels import Kernel, as_kernel
@@ -92,7 +92,7 @@ class DualLearner(Recorded):
         if self.space.takes_raw(X):
             return self.space.examples(X, self.parameters.dtype, grow=grow).X(self.n_features or 0)
         hasher = self.hashing(X)
-        return sparse_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
+        return hashed_rows(self.space.named(X), hasher) if hasher is not None and is_dicts(X) else X
 
     @contextmanager
     def reading(self, X: Any, grow: bool) -> Iterator[Any]:
@@ -251,14 +251,6 @@ class DualLearner(Recorded):
         if meta["dual"] is not None:
             part = State(meta["dual"], state.arrays)
             self.dual = Dual.from_state(part, self.kernel, task, n_outputs, self.parameters)
-
-
-def sparse_rows(dicts: Sequence[Mapping[Any, Any]], hasher: HashKernel) -> Any:
-    """Return dicts of features as the rows of a sparse matrix."""
-    import scipy.sparse as sp
-
-    indptr, indices, data = hasher.encode(dicts)
-    return sp.csr_array((data, indices, indptr), shape=(len(dicts), hasher.width))
 
 
 def check_gram(X: Any, fresh: bool) -> None:
