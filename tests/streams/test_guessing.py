@@ -39,7 +39,7 @@ pytestmark = pytest.mark.core
     ],
 )
 def test_guessed_by_the_first_lines(tmp_path, start, format):
-    assert guessing.guess_text(start) == format
+    assert guessing.guess_text(start) == [format]
     path = tmp_path / "unnamed.txt"
     path.write_bytes(gzip.compress(start))
     assert guessing.guess([str(path)]) == format

@@ -8,6 +8,7 @@ from dataclasses import Field, dataclass, fields
 from typing import Any
 
 from perceptive.cli.options import (
+    ABOUT_FILES,
     amount,
     class_weight,
     columns,
@@ -79,7 +80,7 @@ def add_options(container: Any, group: Group) -> None:
 
 def parameters(title: str, kind: type, *without: str) -> Group:
     """Options of declared parameters; one that is not given is None, so that a model's own value can stand."""
-    return Group(title, {f.name: _declared(f) for f in fields(kind) if f.name not in without})
+    return Group(title, {f.name: _declared(f) for f in fields(kind) if f.name not in {*without, *ABOUT_FILES}})
 
 
 def _declared(f: Field[Any]) -> Declaration:
@@ -175,9 +176,8 @@ TEXT = Group(
 ROWS = (FEATURES.without("invert_hash"), TABLES, TEXT)
 LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "weight", "missing"), TEXT.without("text"))
 
-# --cost is the taggers'; --bits and --features are about reading.
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
-LEARNER = parameters("learner", LinearParameters, "bits", "cost", "n_features", "reference").saying(
+LEARNER = parameters("learner", LinearParameters, "cost").saying(
     rule="arow to classify texts, svmlight and vw; pa1 to tag with the presets chunking, ner and pos; else perceptron",
     C="1.0; 0.03 to tag",
     r="0.1 for texts, else 1.0",
@@ -276,8 +276,8 @@ PRUNE = Group(
 )
 _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidates"
 [_COST] = [f for f in fields(RankingParameters) if f.name == "cost"]
-RANKER = parameters(_LISTS, RankingParameters, "bits", "n_features", "cost")
-KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "kernel", "cost", "cache_size")
+RANKER = parameters(_LISTS, RankingParameters, "cost")
+KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "cost", "cache_size")
 PAIR_COST = Group(_LISTS, {"pair_cost": _choice(_COST.metadata["help"], *filter(None, _COST.metadata["choices"]))})
 RERANKER = Group(
     "reranking (--task rerank): sentences in columns, and a tagger that proposes",

@@ -7,7 +7,6 @@ import csv
 import json
 import math
 import re
-from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ RENAMED = {
 }  # fmt: skip
 
 SAY_NONE = {"--constraints", "--cost", "--encoding"}  # options with a choice "none"
+ABOUT_FILES = {"bits", "n_features", "reference", "kernel"}  # options that say more than the parameters of that name
 
 
 def option_of(name: str) -> str:
@@ -46,16 +46,21 @@ def as_option(parameter: Parameter, task: str | None = None) -> str:
     return f"{option} {','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
-def given(options: argparse.Namespace, parameters: type, leave_out: Collection[str] = ()) -> dict[str, Any]:
+def options_for(parameters: type) -> dict[str, str]:
+    """The option of each declared parameter that has one of its own: ``--cost`` is the taggers', not that of pairs."""
+    names = {f.name: f.name for f in fields(parameters) if f.name not in ABOUT_FILES}
+    return names | {"cost": "pair_cost"} if "pairs" in names else names
+
+
+def given(options: argparse.Namespace, parameters: type) -> dict[str, Any]:
     """Those declared parameters that are options, and were given."""
-    names = (f.name for f in fields(parameters) if f.name not in leave_out)
-    return {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    found = ((name, getattr(options, option, None)) for name, option in options_for(parameters).items())
+    return {name: value for name, value in found if value is not None}
 
 
-def given_to_learner(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> dict[str, Any]:
+def given_to_learner(options: argparse.Namespace, parameters: Any) -> dict[str, Any]:
     """What was given of the parameters of a new learner; else what is declared, where learners have it otherwise."""
-    declared = {name: getattr(parameters, name) for name in parameters.of_notes}
-    return {**declared, **given(options, parameters, leave_out)}
+    return {**{name: getattr(parameters, name) for name in parameters.of_notes}, **given(options, parameters)}
 
 
 def as_json(value: Any) -> str:

@@ -70,30 +70,24 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        self._answer(body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(body=False)
-
-    def _answer(self, body: bool) -> None:
         # Another site's name that resolves to this address (DNS rebinding) has no business here.
         if self.headers.get("Host") not in (f"{HOST}:{self.server.port}", f"localhost:{self.server.port}"):
-            self._send(
-                HTTPStatus.MISDIRECTED_REQUEST, "text/plain; charset=utf-8", b"this server is for 127.0.0.1\n", body
-            )
+            self._send(HTTPStatus.MISDIRECTED_REQUEST, "text/plain; charset=utf-8", b"this server is for 127.0.0.1\n")
             return
         name = self.path.partition("?")[0].removeprefix("/") or "index.html"
         if name not in PAGE:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"there is no such file\n", body)
+            self._send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"there is no such file\n")
             return
-        self._send(HTTPStatus.OK, *PAGE[name], body)
+        self._send(HTTPStatus.OK, *PAGE[name])
 
-    def _send(self, status: HTTPStatus, kind: str, content: bytes, body: bool) -> None:
+    do_HEAD = do_GET
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)
         for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
-        if body:
+        if self.command != "HEAD":
             self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: Any) -> None:

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from perceptive.streams.blocks import ARRAY, MARK, peek, shown
-from perceptive.streams.text_lines import UTF8, text_lines
+from perceptive.streams.blocks import ARRAY, shown
+from perceptive.streams.text_lines import UTF8, first_record, records, text_lines
 
 JSON_FORMATS = ("doccano", "prodigy", "spacy")
 KEYS = {"label": "doccano", "labels": "doccano", "entities": "doccano", "spans": "prodigy", "ents": "doccano"}
@@ -101,13 +101,9 @@ class Document:
 
 def is_json(path: str) -> bool:
     """Return whether a file begins with a JSON record of a text."""
-    first = peek(path).removeprefix(MARK).lstrip().split(b"\n", 1)[0]
-    if first[:1] not in (b"{", b"["):
-        return False
-    try:
-        record = json.loads(first)
-    except (ValueError, RecursionError):
-        return first[:1] == b"{" and b'"text"' in first  # too long to be seen, or broken: the reader says so
+    first, record = first_record(path)
+    if record is None:
+        return first[:1] == b"{" and b'"text"' in first  # the reader says what is wrong
     return isinstance(record, dict) or _is_spacy(record) or _is_array(record)
 
 
@@ -119,26 +115,19 @@ def _is_array(record: Any) -> bool:
     return isinstance(record, list) and bool(record) and all(isinstance(one, dict) or _is_spacy(one) for one in record)
 
 
-def read_json(
-    path: str, encoding: str = UTF8, live: bool = False, format: str | None = None
-) -> Iterator[list[Document]]:
+def read_json(path: str, encoding: str, live: bool, format: str | None) -> Iterator[list[Document]]:
     """Yield the documents of a file, block by block.
 
     A document without spans has the given ``format``, or that of the documents before it.
     """
-    for first, lines in text_lines(path, encoding, live):
-        found: list[Document] = []
-        for number, line in enumerate(lines, first):
-            if not line.strip():
-                continue
-            try:
-                document = parse(line, shown(path), number, format)
-                found.append(document)
-                format = format or (document.format if document.key is not None else None)
-            except ValueError:
-                yield found  # what precedes it is sound
-                raise
-        yield found
+
+    def read(line: str, path: str, number: int) -> Document:
+        nonlocal format
+        document = parse(line, path, number, format)
+        format = format or (document.format if document.key is not None else None)
+        return document
+
+    return records(path, encoding, live, read)
 
 
 def read_raw(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[list[Document]]:

@@ -36,10 +36,6 @@ LONGEST = max(map(len, MAGIC))
 VW = re.compile(rb"[^|]*\|(?:[^ \t|:]+(?::[^ \t|:]+)?)?(?:[ \t]+.*)?")
 
 
-class UnknownFormat(ValueError):
-    """The first lines of a file do not tell its format."""
-
-
 def guess(files: Sequence[str]) -> str:
     """The one format of all files; those that are empty, and have no name that tells it, are of any.
 
@@ -91,10 +87,11 @@ def guess_one(path: str) -> str:
         return named
     start = peek(path)
     check_start(path, start)
-    try:
-        return guess_text(start)
-    except UnknownFormat as error:
-        raise ParameterError(literal(f"{shown(path)}: {error}") + "; give {}", "format") from None
+    found = guess_text(start)
+    if len(found) != 1:
+        may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
+        raise ParameterError(literal(f"{shown(path)}: the format {may_be}") + "; give {}", "format")
+    return found[0]
 
 
 def _named(path: str) -> str | None:
@@ -105,32 +102,26 @@ def _named(path: str) -> str | None:
     return named
 
 
-def guess_text(start: bytes) -> str:
-    r"""The format of a file that begins so.
+def guess_text(start: bytes) -> list[str]:
+    r"""The formats that a file may have which begins so.
 
     Examples
     --------
     >>> guess_text(b"+1 1:0.5 3:2\n"), guess_text(b"1 | height:1.5\n"), guess_text(b"spam\thi\nspam\tyo\n")
-    ('svmlight', 'vw', 'text')
+    (['svmlight'], ['vw'], ['text'])
     >>> guess_text(b"age,colour,label\n31,red,1\n"), guess_text(b"Ada N\nleft V\n\nBob N\nsat V\n")
-    ('csv', 'conll')
-    >>> guess_text(b"to be or not to be\n")
-    Traceback (most recent call last):
-    perceptive.streams.guessing.UnknownFormat: the format cannot be told from the first lines
+    (['csv'], ['conll'])
+    >>> guess_text(b"to be or not to be\n"), guess_text(b"a\tb\nc\td\n")
+    ([], ['text', 'csv'])
     """
     if start.startswith(MAGIC):
-        return "arrow"
+        return ["arrow"]
     *whole, last = start.split(b"\n")
     lines = [line.rstrip(b"\r") for line in (whole or [last])[:100] if line.strip()]
     if not lines:
-        return "svmlight"  # an empty file has no examples in any format
+        return ["svmlight"]  # an empty file has no examples in any format
     found = [format for format, looks in LOOKS.items() if 2 * sum(map(looks, lines)) > len(lines)]  # some may be broken
-    if not found:
-        found = ["conll"] if _is_columns(start) else _by_delimiter(lines)
-    if len(found) != 1:
-        may_be = f"may be {' or '.join(found)}" if found else "cannot be told from the first lines"
-        raise UnknownFormat(f"the format {may_be}")
-    return found[0]
+    return found or (["conll"] if _is_columns(start) else _by_delimiter(lines))
 
 
 def _is_svmlight(line: bytes) -> bool:

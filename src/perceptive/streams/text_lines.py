@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from perceptive.errors import DataError, Parameter, literal
-from perceptive.streams.blocks import blocks, shown
+from perceptive.streams.blocks import MARK, blocks, peek, shown
 
 UTF8 = "utf-8"
 _ASCII = b"\n\t #-0A_a|"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+T = TypeVar("T")
 
 
 def check_start(path: str, start: bytes) -> None:
@@ -77,6 +80,29 @@ def text_lines(path: str, encoding: str = UTF8, live: bool = False) -> Iterator[
             lines.pop()
         yield number, lines
         number += len(lines)
+
+
+def first_record(path: str) -> tuple[bytes, Any]:
+    """The first line of a file, and what it says as JSON; None where it is too long to be seen, or broken."""
+    first = peek(path).removeprefix(MARK).lstrip().split(b"\n", 1)[0]
+    try:
+        return first, json.loads(first)
+    except (ValueError, RecursionError):
+        return first, None
+
+
+def records(path: str, encoding: str, live: bool, read: Callable[[str, str, int], T | None]) -> Iterator[list[T]]:
+    """What `read` makes of the lines of a file that are not empty, block by block; before it raises, what it made."""
+    for first, lines in text_lines(path, encoding, live):
+        found: list[T] = []
+        for number, line in enumerate(lines, first):
+            try:
+                record = read(line, shown(path), number) if line.strip() else None
+            except ValueError:
+                yield found
+                raise
+            found += [] if record is None else [record]
+        yield found
 
 
 def whole_text(path: str, encoding: str = UTF8) -> str:

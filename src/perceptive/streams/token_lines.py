@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from perceptive.errors import plural
-from perceptive.streams.blocks import MARK, peek, shown
 from perceptive.streams.sentence import Place, Sentence
-from perceptive.streams.text_lines import UTF8, text_lines
+from perceptive.streams.text_lines import first_record, records
 
 KEYS = ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags", "upos")
 WRITE = 'write {"tokens": ["Ada", "left"], "tags": ["B-PER", "O"]}'
@@ -24,13 +23,9 @@ WRITE = 'write {"tokens": ["Ada", "left"], "tags": ["B-PER", "O"]}'
 
 def is_token_lines(path: str) -> bool:
     """Whether a file begins with a record of tokens."""
-    first = peek(path).removeprefix(MARK).lstrip().split(b"\n", 1)[0]
-    if first[:1] != b"{":
-        return False
-    try:
-        record = json.loads(first)
-    except (ValueError, RecursionError):
-        return b'"tokens"' in first and b'"text"' not in first  # too long to be seen: the reader says what is wrong
+    first, record = first_record(path)
+    if record is None:
+        return first[:1] == b"{" and b'"tokens"' in first and b'"text"' not in first  # the reader says what is wrong
     return is_tokens(record)
 
 
@@ -40,25 +35,17 @@ def is_tokens(record: Any) -> bool:
     return isinstance(tokens, list) and all(isinstance(token, str) for token in tokens)
 
 
-def read_token_lines(
-    path: str, encoding: str = UTF8, live: bool = False, key: str | None = None, labels: bool = True
-) -> Iterator[list[Sentence]]:
+def read_token_lines(path: str, encoding: str, live: bool, key: str | None, labels: bool) -> Iterator[list[Sentence]]:
     """The sentences of a file, block by block; ``key`` is that of the labels where it is not to be guessed.
 
     ``labels``: whether they are asked for.
     """
-    for first, lines in text_lines(path, encoding, live):
-        found: list[Sentence] = []
-        for number, line in enumerate(lines, first):
-            if not line.strip():
-                continue
-            try:
-                sentence = parse(line, shown(path), number, key, labels)
-            except ValueError:
-                yield found  # what precedes it is sound
-                raise
-            found += [sentence] if sentence.rows else []
-        yield found
+
+    def read(line: str, path: str, number: int) -> Sentence | None:
+        sentence = parse(line, path, number, key, labels)
+        return sentence if sentence.rows else None
+
+    return records(path, encoding, live, read)
 
 
 def parse(line: str, path: str, number: int, key: str | None = None, labels: bool = True) -> Sentence:

@@ -50,7 +50,6 @@ MOST_SHOWN = 20  # classes in the confusion matrix
 MOST_IN_JSON = 1000  # likewise
 SHOWN = {"macro_f1": "macro F1", "auc": "AUC", "log_loss": "log loss"}
 NO_EXAMPLES = "there are no labelled examples; check the files and the format"
-OWN = {"bits", "cost", "n_features", "reference"}  # parameters that are not options, or whose options differ
 # Of labels, which of them each example has, scores, and the lines between examples that hold none.
 Then = Callable[[list[Any], NDArray[Any], Any, NDArray[np.int64]], Any]
 
@@ -65,7 +64,7 @@ class Classify(OfRows):
         from perceptive.training.blocks import RowBlocks
         from perceptive.training.classifiers import classifier_for
 
-        parameters = given_to_learner(options, LinearParameters, OWN)
+        parameters = given_to_learner(options, LinearParameters)
         LinearParameters(**parameters)  # raises for what cannot be, before anything is read
         stream = self._stream(options, learner)
         classes, reference = labels_given(options, stream)
@@ -79,7 +78,7 @@ class Classify(OfRows):
 
     def _stream(self, options: argparse.Namespace, learner: Any) -> Stream:
         if options.model:
-            refuse_changes(options, learner, OWN, "classes", "reference")
+            refuse_changes(options, learner, "classes", "reference")
             learner.temperature = None  # it was that of other weights
         return open_stream(options, learner, LinearParameters)
 
@@ -93,7 +92,7 @@ class Classify(OfRows):
         kind.class_weight = weights_given(options, stream)
         if learner is None:
             classes, reference = labels_given(options, stream)
-            parameters = {**given_to_learner(options, LinearParameters, OWN), **reference}
+            parameters = {**given_to_learner(options, LinearParameters), **reference}
             learner = LinearLearner(classes, **parameters, n_features=stream.format.width)
             learner.space.reads(stream.format, stream.idf)
 

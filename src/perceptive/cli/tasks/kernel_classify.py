@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from perceptive.explanation import Explanation
 
 PART = 1024  # objects that are scored at a time
-OWN = {"kernel", "normalized", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Labelled(NamedTuple):
@@ -90,7 +89,7 @@ class OfKernel:
 class KernelClassify(OfKernel, Classify):
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
-            refuse_changes(options, learner, OWN, "kernel", "classes")
+            refuse_changes(options, learner, "kernel", "classes")
             learner.temperature = None  # it was that of other supports
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelParameters)
@@ -216,7 +215,7 @@ def _new_learner(options: argparse.Namespace, read: Labelled, kernel: Kernel, st
     said = None if announced else odd_labels(list(classes), len(read.y))
     if said is not None:
         read.log.remark("labels", said)
-    parameters = given_to_learner(options, KernelParameters, OWN)
+    parameters = given_to_learner(options, KernelParameters)
     learner = KernelLearner(classes, fixed=announced is not None, kernel=kernel, **parameters)
     if stream is not None:
         learner.space.reads(stream.format, None)

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.cli.console import tell_log
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened
 from perceptive.cli.tasks.kernel_classify import OfKernel, check_idf, check_width, kernel_for
 from perceptive.cli.tasks.memory import MemoryJob, held_out
 from perceptive.cli.tasks.objects import object_files, try_objects
-from perceptive.cli.tasks.rank import Rank, Scores, changed_cost, explained_lists, ranking_parameters, weighed_stream
-from perceptive.cli.tasks.rows import count, open_stream, refuse_changed, refuse_changes
+from perceptive.cli.tasks.rank import Rank, Scores, explained_lists, weighed_stream
+from perceptive.cli.tasks.rows import count, open_stream, refuse_changes
 from perceptive.data.dataset import Dataset
 from perceptive.data.lists import has_preference, starts_of
 from perceptive.evaluation.metrics import top1
@@ -33,8 +34,6 @@ from perceptive.streams.lists import join_weights, read_lists, rows_of_lists
 from perceptive.streams.parsing import Log
 from perceptive.training.blocks import NO_LISTS, NO_PREFERENCE, NOTHING_BETTER
 from perceptive.training.loop import InMemory
-
-OWN = {"kernel", "cost", "cache_size"}  # parameters that are not options, or whose options differ
 
 
 class Lists(NamedTuple):
@@ -60,12 +59,11 @@ class Lists(NamedTuple):
 class KernelRank(OfKernel, Rank):
     def open(self, options: argparse.Namespace, training: TrainingParameters, learner: Any) -> MemoryJob:  # type: ignore[override]
         if options.model:
-            refuse_changes(options, learner, OWN, "kernel")
-            refuse_changed(options, changed_cost(options, learner))
+            refuse_changes(options, learner, "kernel")
         kernel = kernel_for(options, learner)
         stream = None if not kernel.vectors else open_stream(options, learner, KernelRankingParameters)
         if learner is None:
-            parameters = ranking_parameters(options, KernelRankingParameters, OWN)
+            parameters = given_to_learner(options, KernelRankingParameters)
             learner = KernelRankingLearner(kernel=kernel, **parameters)
             if stream is not None:
                 learner.space.reads(stream.format, None)

@@ -21,7 +21,6 @@ from perceptive.cli.tasks.rows import (
     count,
     known_rows,
     open_stream,
-    refuse_changed,
     refuse_changes,
     stream_for,
 )
@@ -36,7 +35,6 @@ from perceptive.streams.meaning import check_meaning
 from perceptive.training.blocks import NO_LISTS, ListBlocks
 from perceptive.training.source import FileSource
 
-OWN = {"bits", "n_features", "cost"}  # parameters that are about reading, or whose option is called otherwise
 SHOWN = {"top1": "top-1", "mrr": "MRR", "map": "MAP", "ndcg": "NDCG", "ndcg@10": "NDCG@10"}
 Scores = NDArray[np.float64]
 
@@ -52,9 +50,8 @@ class Rank(OfRows):
 
     def _begin(self, options: argparse.Namespace, learner: Any) -> tuple[Stream, Any]:
         if options.model:
-            refuse_changes(options, learner, OWN)
-            refuse_changed(options, changed_cost(options, learner))
-        new = RankingLearner(**ranking_parameters(options)) if learner is None else learner
+            refuse_changes(options, learner)
+        new = RankingLearner(**given_to_learner(options, RankingParameters)) if learner is None else learner
         stream = open_stream(options, learner, RankingParameters)
         if learner is None:
             new.space.reads(stream.format, stream.idf)
@@ -152,13 +149,6 @@ class Rank(OfRows):
         return weights_of(tops, learner.space.hashed)
 
 
-def ranking_parameters(
-    options: argparse.Namespace, parameters: Any = RankingParameters, own: set[str] = OWN
-) -> dict[str, Any]:
-    cost = {} if options.pair_cost is None else {"cost": options.pair_cost}
-    return {**given_to_learner(options, parameters, own), **cost}
-
-
 def weighed_stream(learner: Any, options: argparse.Namespace) -> Stream:
     """Return the files that a model is certified on; an option may name another key of the weights."""
     stream = stream_for(learner, options, fixed=True)
@@ -167,11 +157,6 @@ def weighed_stream(learner: Any, options: argparse.Namespace) -> Stream:
     format = replace(stream.format, weight=options.weight)
     check_meaning(format, {"weight": options.weight})
     return replace(stream, format=format)
-
-
-def changed_cost(options: argparse.Namespace, learner: Any) -> list[str]:
-    """The option, if a ranker that goes on was begun with another cost."""
-    return [] if options.pair_cost in (None, learner.parameters.cost) else ["--pair-cost"]
 
 
 def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:

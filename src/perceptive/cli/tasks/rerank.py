@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from perceptive.cli.options import given_to_learner
 from perceptive.cli.tasks import Opened, of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.explained import Explained
 from perceptive.cli.tasks.files import connected
 from perceptive.cli.tasks.memory import MemoryJob
-from perceptive.cli.tasks.rank import OWN as RANKING_OWN
-from perceptive.cli.tasks.rank import changed_cost, ranking_parameters
 from perceptive.cli.tasks.rows import changed_options, count, refuse_changed
 from perceptive.cli.tasks.sentences import files_of, located, read
 from perceptive.cli.tasks.tag import Tag, refuse_on_cluster
@@ -23,7 +22,7 @@ from perceptive.inspection import heaviest
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
 from perceptive.models.registry import load_learner
-from perceptive.parameters import TrainingParameters
+from perceptive.parameters import RankingParameters, TrainingParameters
 from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, default_threads
 from perceptive.training.loop import InMemory
@@ -52,7 +51,7 @@ class Rerank(Tag):
     def _begun_with(self, options: argparse.Namespace, learner: Any, base: Any) -> RerankingLearner:
         """A new learner, or the one that goes on."""
         if learner is None:
-            ranker = RankingLearner(bits=BITS, **{**RANKER, **ranking_parameters(options)})
+            ranker = RankingLearner(bits=BITS, **{**RANKER, **given_to_learner(options, RankingParameters)})
             own = {name: value for name, (_, value) in _own(options).items() if value is not None}
             learner = RerankingLearner(base, ranker, **own)
         learner.fold_epochs = options.base_epochs or learner.fold_epochs or epochs_made(base)
@@ -128,5 +127,4 @@ def _refuse_changes(options: argparse.Namespace, learner: RerankingLearner) -> N
     if options.base is not None:
         raise UsageError(f"{options.model}: proposes with the tagger that it was trained with; leave out --base")
     changed = [option for name, (option, said) in _own(options).items() if said not in (None, getattr(learner, name))]
-    changed += changed_options(options, learner.ranker.parameters, RANKING_OWN) + changed_cost(options, learner.ranker)
-    refuse_changed(options, changed)
+    refuse_changed(options, changed + changed_options(options, learner.ranker.parameters))

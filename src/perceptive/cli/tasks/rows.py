@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from perceptive import _core, streams
 from perceptive.cli import groups as g
 from perceptive.cli.console import tell_log
-from perceptive.cli.options import given, option_of
+from perceptive.cli.options import given, option_of, options_for
 from perceptive.cli.paths import expand_there
 from perceptive.cli.tasks import of_learner
 from perceptive.data.feature_space import FeatureSpace
@@ -258,10 +258,10 @@ def _only_words(space: FeatureSpace) -> list[str]:
 # ---------------------------------------------------------------- going on
 
 
-def changed_options(options: argparse.Namespace, parameters: Any, leave_out: Collection[str] = ()) -> list[str]:
+def changed_options(options: argparse.Namespace, parameters: Any) -> list[str]:
     """The options that are given, and differ from the parameters of a learner that goes on."""
-    chosen = given(options, type(parameters), leave_out)
-    return [option_of(name) for name, value in chosen.items() if value != getattr(parameters, name)]
+    chosen, called = given(options, type(parameters)), options_for(type(parameters))
+    return [option_of(called[name]) for name, value in chosen.items() if value != getattr(parameters, name)]
 
 
 def refuse_changed(options: argparse.Namespace, changed: Sequence[str]) -> None:
@@ -270,12 +270,9 @@ def refuse_changed(options: argparse.Namespace, changed: Sequence[str]) -> None:
         raise UsageError(f"{options.model}: {KEEPS}; leave out {', '.join(changed)}")
 
 
-def refuse_changes(options: argparse.Namespace, learner: Any, leave_out: set[str], *more: str) -> None:
-    """Raise where options would make another learner of one that goes on.
-
-    ``leave_out`` names those of them that are no options, ``more`` options that no learner that goes on takes.
-    """
-    changed = changed_options(options, learner.parameters, leave_out)
+def refuse_changes(options: argparse.Namespace, learner: Any, *more: str) -> None:
+    """Raise where options would make another learner of one that goes on, which takes none of ``more``."""
+    changed = changed_options(options, learner.parameters)
     format = learner.space.format
     known = {} if format is None else {**vars(format), **_of_text(format.text)}
     asked = _format_options(options)

@@ -160,10 +160,10 @@ class Tag:
 
     def _begun(self, options: argparse.Namespace, learner: Any) -> Any:
         if options.model:
-            refuse_changed(options, changed_options(options, learner.parameters, {"repair"}))
-        if options.model and options.repair:  # it is about the files at hand
-            learner.parameters = replace(learner.parameters, repair=options.repair)
-            learner.labelling.repair = options.repair
+            if options.repair:  # it is about the files at hand
+                learner.parameters = replace(learner.parameters, repair=options.repair)
+                learner.labelling.repair = options.repair
+            refuse_changed(options, changed_options(options, learner.parameters))
         return SequenceLearner(**given_to_learner(options, SequenceParameters)) if learner is None else learner
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
