@@ -110,7 +110,7 @@ def plot(c: Constants, path: Path, examples: float, weights: float) -> None:
     axes.set_title(f"{examples:.0e} examples, {weights:,.0f} weights in float32", fontsize=10)
     axes.legend(frameon=False, fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None}, transparent=True)
 
 
 def main() -> None:

@@ -86,4 +86,4 @@ def draw(path: Path, panels: list[Panel]) -> None:
         axes.set_title("A point for each epoch; the line is serial learning's in the end", fontsize=9)
         axes.legend(frameon=False, fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, metadata={"Date": None}, transparent=True)

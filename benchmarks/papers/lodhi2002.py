@@ -89,10 +89,13 @@ def reproduce(quick: bool = False) -> Paper:
     return Paper(
         "String subsequence kernels",
         "Lodhi, Saunders, Shawe-Taylor, Cristianini & Watkins (2002), Text classification using string kernels",
+        """A string kernel compares texts by the subsequences of letters that they share; gaps cost more the smaller
+        the decay. How long should subsequences be, how much should gaps cost, and are words better?""",
         """The paper uses 380 and 90 articles of Reuters and a support vector machine. Here we use as many sentences
         of the subjectivity corpus and the averaged kernel perceptron, with normalised kernels as in the paper. A
-        sentence has about a hundred letters, an article a thousand or more. So the figures cannot be compared
-        directly, only the effects of length and decay.""",
+        sentence has about a hundred letters, an article a thousand or more. So only the effects of length and decay
+        can be compared. The paper's own scores are not shown: neither the notes nor any text that we could read
+        gives them.""",
         [lengths, decays],
         claims,
         draw,

@@ -37,7 +37,9 @@ class Paper:
     title, source : str
         Of the page, and of the paper.
     about : str
-        What is done, on which data, and how that differs from the paper.
+        What the paper asks, and what is done here to answer it.
+    differs : str
+        How data and methods differ from the paper's, and so what can be compared.
     tables, claims
         In the order of the page.
     draw : callable
@@ -49,6 +51,7 @@ class Paper:
     title: str
     source: str
     about: str
+    differs: str
     tables: Sequence[Table]
     claims: Sequence[Claim]
     draw: Callable[[Any], None]
@@ -71,7 +74,7 @@ class Paper:
         FOLDER.mkdir(parents=True, exist_ok=True)
         figure = plt.figure(figsize=(7, 4), layout="constrained")
         self.draw(figure)
-        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None}, transparent=True)
         plt.close(figure)
         agreement = Table(
             "What agrees, and what does not",
@@ -83,10 +86,16 @@ class Paper:
             f"*{self.source}*",
             " ".join(self.about.split()),
             f"![{self.caption}]({name}.svg)",
-            *(table.markdown().replace("### ", "## ", 1) for table in (agreement, *self.tables)),
+            _section(agreement),
+            f"## What differs from the paper\n\n{' '.join(self.differs.split())}",
+            *map(_section, self.tables),
             f"Made by `make papers PAPERS={name}`. {machine('one core', 'numpy', 'scikit-learn')}",
         ]
         (FOLDER / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _section(table: Table) -> str:
+    return table.markdown().replace("### ", "## ", 1)
 
 
 def spread(values: Sequence[float]) -> str:
