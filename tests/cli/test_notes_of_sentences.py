@@ -83,3 +83,22 @@ def test_more_columns_than_were_learned_from(tmp_path):
     assert "FB1: 100.00" not in done.stdout.splitlines()[1]
     assert not done.stderr
     assert not perceptive("eval", tmp_path / "m", tmp_path / "b.conll").stderr
+
+
+@pytest.mark.parametrize("template", ["ner", "word"])
+def test_raw_text_that_is_read_as_columns(tmp_path, template):
+    (tmp_path / "a.conll").write_text("Ada B-PER\nmet O\nBob B-PER\n\n" * 3)
+    perceptive("train", "a.conll", "--task", "tag", "-o", "m", "--quiet", "--template", template, cwd=tmp_path)
+    assert not perceptive("tag", "m", "a.conll", cwd=tmp_path).stderr
+    texts = {"Ada met Bob .\n": "4 columns, but the model reads only the first", "Ada left\n": "none of the model's"}
+    for text, said in texts.items():
+        (tmp_path / "raw.txt").write_text(text)
+        told = perceptive("tag", "m", "raw.txt", cwd=tmp_path).stderr
+        assert said in told
+        assert told.endswith("if the files are raw text, give --raw\n")
+        assert "give --format raw" in perceptive("explain", "m", "raw.txt", cwd=tmp_path).stderr
+        assert not perceptive("tag", "m", "raw.txt", "--raw", cwd=tmp_path).stderr
+        assert not perceptive("tag", "m", "raw.txt", "--label-column", "-1", cwd=tmp_path).stderr
+    (tmp_path / "raw.txt").write_text("Ada met Bob .\nBob left .\n")
+    told = perceptive("tag", "m", "raw.txt", code=1, cwd=tmp_path).stderr
+    assert "give every token the same columns (for raw text: --format raw)" in told

@@ -28,6 +28,23 @@ def test_templates_and_values_are_read_together():
     assert {"emb1", "word[0] = a"} >= {name for name, *_ in tagger.learner_.heaviest(4) if "@" not in name} > set()
 
 
+@pytest.mark.parametrize(
+    ("read", "values", "lacks"),
+    [
+        ("values(emb)", True, None),
+        ("values(amb)", True, "a value whose name begins with 'amb'"),
+        ("values", False, "values"),
+    ],
+)
+def test_templates_that_read_no_value_are_told(read, values, lacks):
+    given = X if values else [[word for word, _ in x] for x in X]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SequenceTagger(template=["word", read]).fit(given, Y)
+    said = [f"template: '{read}' reads nothing, as no token has {lacks}; correct it"]
+    assert [str(one.message) for one in caught] == (said if lacks else [])
+
+
 @pytest.mark.parametrize("vector", [np.float32, np.float64, list])
 def test_vectors_beside_the_columns(vector):
     def given(x):

@@ -91,6 +91,18 @@ def valued(X: list[Any], reads: Sequence[Values], learned: Tokens | None = None)
     return [x if kind == COLUMNS else _valued(x, reads, i, lengths) for i, (x, kind) in pairs]
 
 
+def unmet(X: Sequence[Any], reads: Sequence[Values]) -> list[Values]:
+    """What templates read of values, but no token of these sentences has."""
+    left = list(reads)
+    for i, x in enumerate(X):
+        for t, token in enumerate(x):
+            if not left:
+                return []
+            names = [str(name) for name in _values(token, i, t, [])]
+            left = [one for one in left if not any(name.startswith(one.prefix) for name in names)]
+    return left
+
+
 def _valued(x: Sequence[Any], reads: Sequence[Values], i: int, lengths: list[int]) -> list[Any]:
     values = [_values(token, i, t, lengths) for t, token in enumerate(x)]
     if reads:

@@ -14,8 +14,8 @@ import numpy as np
 from perceptive import _core
 from perceptive.data.dataset import Witness
 from perceptive.data.sentences import Features
-from perceptive.data.token_values import BOTH, kind_of
-from perceptive.errors import ExampleError, Parameter, ParameterError, literal
+from perceptive.data.token_values import BOTH, kind_of, unmet
+from perceptive.errors import ExampleError, Parameter, ParameterError, literal, warn_caller
 from perceptive.features import bioes, schemes
 from perceptive.features.label_repair import meant
 from perceptive.features.presets import FURTHER, OF_THE_PERCEPTRON, brought, lines_for
@@ -198,6 +198,13 @@ def warn_of_labels(templates: Templates, labels: Sequence[Any]) -> None:
                 "spelling",
                 stacklevel=2,
             )
+
+
+def warn_of_values(templates: Templates, X: Sequence[Any]) -> None:
+    """Warn where a template reads values that no token has."""
+    for line in unmet(X, templates.values):
+        what = f"a value whose name begins with {line.prefix!r}" if line.prefix else "values"
+        warn_caller(f"{templates.where}: '{line}' reads nothing, as no token has {what}; correct it")
 
 
 def _tell_segments(model: _core.SequenceModel, labels: Sequence[Any], longest: int) -> None:

@@ -32,6 +32,7 @@ from perceptive.learners.sequence_model import (
     preset_for,
     tell_labels,
     warn_of_labels,
+    warn_of_values,
 )
 from perceptive.parameters import SequenceParameters
 from perceptive.state import Arrays
@@ -149,6 +150,7 @@ class SequenceRun(MixableLearner):
                 self._tell_labels(model, templates)
         if whole:
             warn_of_labels(templates, self.labels)
+            warn_of_values(templates, X)
 
     def vector(self, hypothesis: str | None = None) -> _core.SequenceVector | None:
         """Return the vector that the core predicts with; None is the last vector."""

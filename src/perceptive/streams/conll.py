@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from perceptive.errors import plural
+from perceptive.errors import DataError, Parameter, literal, plural
 from perceptive.streams.blocks import MARK, Paths, expand, peek, shown
 from perceptive.streams.columns import REMEMBERED, Columns, likely_cause
 from perceptive.streams.conllu import is_conllu, read_conllu
@@ -225,11 +225,14 @@ def _read(path: str, look: _Look, encoding: str, live: bool, labels: bool) -> It
             row = look.row(line)
             if len(row) != look.width:
                 yield found  # what precedes it is sound
-                raise ValueError(
+                said = (
                     f"{called}:{number}: {len(row)} {plural(len(row), 'column')} "
                     f"where line {look.first} has {look.width}; give every token the same columns"
                     f"{_of_tabs(look, line) or likely_cause(called, [look.line, line])}"
                 )
+                if labels:
+                    raise ValueError(said)
+                raise DataError(literal(said) + " (for raw text: {})", Parameter("format", "raw"))
             if marked and line[0] == "#":
                 doubtful.append(line)
             else:

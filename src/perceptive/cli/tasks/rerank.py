@@ -100,7 +100,7 @@ class Rerank(Tag):
 
     def weights(self, learner: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         """The heaviest features of the ranker, where it is linear."""
-        return weights_of(heaviest(learner.ranker, options.top, options.hypothesis))
+        return weights_of(heaviest(learner.ranker, options.top, options.hypothesis), learner.ranker.space.hashed)
 
 
 def _base(options: argparse.Namespace) -> Any:

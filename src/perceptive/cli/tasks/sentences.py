@@ -72,10 +72,36 @@ def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence
         if sentences := bare_sentences(Document(options.text, path="--text", format="raw"), learner.tokeniser):
             yield sentences
         return
+    first = True
     for path in expand(options.data):
         for block in files_of(options, learner).blocks(path, live=path == STDIN, labels=False):
+            if first and block:
+                _note_columns(options, learner, block)
+                first = False
             for begin in range(0, len(block), BATCH):
                 yield block[begin : begin + BATCH]
+
+
+def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence[Sentence]) -> None:
+    """Say that files have other columns than the model reads, as raw text does."""
+    named = (
+        learner.columns
+        or options.columns
+        or options.label_column is not None
+        or learner.label_column not in (None, LAST)
+    )
+    tagger, rows = getattr(learner, "tagger", learner), [row for one in sentences for row in one.rows]
+    if named or tagger.features is not None or not sentences[0].in_columns or sentences[0].universal:
+        return
+    n, read = len(rows[0]), learner.n_columns - 1 if learner.n_columns else tagger.templates.n_base
+    if n > read + 1:
+        said = f"the data have {n} columns, but the model reads only the first {read if read > 1 else ''}".rstrip()
+    elif n == read + 1 and {row[-1] for row in rows}.isdisjoint(map(str, learner.classes)):
+        said = f"column {n - 1} is taken for the labels, but has none of the model's"
+    else:
+        return
+    raw = "--raw" if options.command == "tag" else "--format raw"
+    print(f"note: {said}; if the files are raw text, give {raw}", file=sys.stderr)
 
 
 def threads_of(options: argparse.Namespace, paths: Sequence[str]) -> int:
