@@ -89,6 +89,32 @@ def test_a_copy_goes_on_as_the_original(case, way, tmp_path):
     assert answers(half, case) == answers(whole, case)
 
 
+@pytest.mark.once
+@pytest.mark.parametrize("n", [1, 2, 5, 50])
+def test_shards_partition(case, n):
+    dataset = case.make().dataset(case.X, case.y)
+    shards = [dataset.shard(i, n) for i in range(n)]
+    assert sum(map(len, shards)) == len(dataset) == len(case.X)
+    assert sum(shard.n_played for shard in shards) == dataset.n_played
+    assert sum(shard.fingerprint() for shard in shards) % 2**64 == dataset.fingerprint()
+    again = case.make().dataset(case.X, case.y)
+    assert [again.shard(i, n).fingerprint() for i in range(n)] == [shard.fingerprint() for shard in shards]
+    with pytest.raises(ValueError, match=f"there is no shard {n} of {n}"):
+        dataset.shard(n, n)
+
+
+def test_a_shard_is_learned_like_its_examples(case):
+    alone, sharded = case.make(), case.make()
+    dataset = alone.dataset(case.X[::2], case.y[::2])
+    shard = sharded.dataset(case.X, case.y).shard(0, 2)
+    for learner, data in ((alone, dataset), (sharded, shard)):
+        for _ in data.epoch():
+            pass
+        learner.finish()
+    assert (alone.rounds, alone.mistakes, alone.updates) == (sharded.rounds, sharded.mistakes, sharded.updates)
+    assert (alone.played, alone.fingerprint) == (sharded.played, sharded.fingerprint)
+
+
 def test_the_fingerprint_is_free_of_order(case):
     order = np.random.default_rng(1).permutation(len(case.X))
     learner = learned(case)
@@ -96,8 +122,6 @@ def test_the_fingerprint_is_free_of_order(case):
     shuffled = learner.dataset([case.X[i] for i in order], [case.y[i] for i in order], grow=False)
     assert learner.fingerprint == dataset.fingerprint() == shuffled.fingerprint()
     assert learner.dataset(case.X[1:], case.y[1:], grow=False).fingerprint() != dataset.fingerprint()
-    parts = [learner.dataset(case.X[i::2], case.y[i::2], grow=False) for i in range(2)]
-    assert sum(part.fingerprint() for part in parts) % 2**64 == dataset.fingerprint()
 
 
 def test_the_certificate_holds(case):

@@ -43,16 +43,27 @@ def test_what_was_played_counts_where_an_epoch_is_broken_off():
     [{}, {"encoding": "bioes"}, {"min_count": 2}, {"segments": True}],
     ids=["", "encoding", "count", "segments"],
 )
-def test_parts_are_learned_like_sentences_alone(options):
-    learner, alone = learner_of(**options), learner_of(**options)
+def test_shards_are_a_partition(options):
+    learner = learner_of(**options)
     dataset = learner.dataset(X, Y, epochs=1)
+    assert int(dataset.hashes.sum(dtype=np.uint64)) == dataset.fingerprint()
+    shards = [dataset.shard(i, 3) for i in range(3)]
+    assert sorted(np.concatenate([shard.members for shard in shards]).tolist()) == list(range(len(X)))
+    assert sum(shard.fingerprint() for shard in shards) % 2**64 == dataset.fingerprint()
+    alone = learner_of(**options)
     alone.dataset(X, Y, epochs=1)  # the same labels and features
-    for members in (np.arange(i, len(X), 3) for i in range(3)):
-        dataset.play(members)
-        learn_all(alone.dataset([X[i] for i in members], [Y[i] for i in members]))
+    for shard in shards:
+        learn_all(shard)
+        learn_all(alone.dataset([X[i] for i in shard.members], [Y[i] for i in shard.members]))
     assert learner.fingerprint == dataset.fingerprint() == alone.fingerprint
     if not options:
         assert (learner.mistakes, learner.loss) == (alone.mistakes, alone.loss)
+    problems = learner.problems()
+    for name, margins in next(dataset.margins(problems)).margins.items():
+        parts = [next(shard.margins(problems)).margins[name] for shard in shards]
+        assert sorted(np.concatenate(parts)) == sorted(margins)
+    with pytest.raises(ValueError, match="no shard 3 of 3"):
+        dataset.shard(3, 3)
 
 
 def test_margins_are_those_of_the_witnesses():

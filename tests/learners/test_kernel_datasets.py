@@ -233,17 +233,19 @@ def test_snapshots_bring_back_learner_and_dataset(case):
 
 @pytest.mark.parametrize("case", ["float64", "strings", "strings, no cache"])
 def test_any_order_is_played_one_after_the_other(case):
-    """Parts, single examples and whole epochs by turns, with the scores that are kept between them."""
+    """Shards, single examples and whole epochs by turns, with the scores that are kept between them."""
     kernel, X, options = CASES[case]
     options = {**options, "delta": 0.0, "dtype": "float64"}
     learner, one = (KernelLearner(classes=[0, 1, 2], kernel=kernel, **options) for _ in range(2))
     n = 60
     dataset = learner.dataset(X[:n], LABELS[:n], epochs=9)
-    parts, whole, played = [np.arange(i, n, 3) for i in range(3)], np.arange(n), []
-    for members in (parts[0], parts[1], whole, parts[0], parts[2], whole):
-        for chunk in dataset.chunks(members):
-            dataset.play(chunk)
-        played += members.tolist()
+    parts = [dataset.shard(i, 3) for i in range(3)]
+    assert sorted(np.concatenate([part.members for part in parts]).tolist()) == list(range(n))
+    assert sum(part.fingerprint() for part in parts) % 2**64 == dataset.fingerprint()
+    played = []
+    for part in (parts[0], parts[1], dataset, parts[0], parts[2], dataset):
+        sum(part.epoch())
+        played += getattr(part, "members", np.arange(n)).tolist()
     for _ in range(2):
         dataset.play(np.arange(5, n))
         played += range(5, n)
@@ -331,6 +333,8 @@ def test_margins_of_a_dataset_that_was_played():
     [found] = dataset.margins([problem])
     assert len(found.lengths2) == dataset.n_played == np.count_nonzero(WEIGHTS)
     assert set(found.margins) == set(problem.witnesses) == {"last", "averaged", "best"}
+    shares = [next(dataset.shard(i, 2).margins([problem])) for i in range(2)]
+    assert sorted(np.concatenate([part.margins["last"] for part in shares])) == sorted(found.margins["last"])
     with pytest.raises(ValueError, match="takes no witness"):
         learner.problems(witness=[1.0])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,13 +161,21 @@ class Dataset(ABC):
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     @property
+    @abstractmethod
     def hashes(self) -> NDArray[np.uint64]:
-        """Return 64 bits of each example with its label and weight; their sum is the `fingerprint`."""
-        raise NotImplementedError
+        """Return 64 bits of each example with its label and weight."""
 
     @abstractmethod
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
         """Yield what a theorem needs of the `present` examples, problem by problem."""
+
+    def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
+        """Yield `margins` of some examples."""
+        mine = np.isin(np.flatnonzero(self.present), members)
+        for found in self.margins(problems):
+            parts = {name: getattr(found, name) for name in ("lengths2", "weights", "twins")}
+            some = {name: array[mine] for name, array in parts.items() if array is not None and len(array)}
+            yield replace(found, margins={name: margins[mine] for name, margins in found.margins.items()}, **some)
 
     @cached
     def n_played(self) -> int:
@@ -236,9 +244,45 @@ class Dataset(ABC):
         twin.learner = learner
         return twin
 
+    def shard(self, i: int, n: int) -> Dataset:
+        """Return part i of n: the examples i, i + n, i + 2n, …"""
+        if not 0 <= i < n:
+            raise ValueError(f"there is no shard {i} of {n}; give 0 ≤ i < n")
+        return Shard(self, np.arange(i, len(self), n))
+
     def snapshot(self) -> Any:
         """Return what playing changes in the dataset itself, for a checkpoint between two chunks."""
         return None
 
     def restore(self, state: Any) -> None:  # noqa: B027 (most datasets keep nothing)
         """Return to a snapshot."""
+
+
+class Shard(Dataset):
+    """Some examples of a dataset."""
+
+    def __init__(self, whole: Dataset, members: Order) -> None:
+        self.whole, self.members, self.learner = whole, members, whole.learner
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def chunks(self, order: Order) -> Iterator[Order]:
+        """Parts of the order; those of the whole dataset are found again by their place."""
+        place = np.full(len(self.whole), -1, np.int64)
+        place[self.members] = np.arange(len(self))
+        yield from (place[chunk] for chunk in self.whole.chunks(self.members[order]))
+
+    def play(self, order: Order) -> None:
+        self.whole.play(self.members[order])
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        return self.whole.present[self.members]
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        return self.whole.hashes[self.members]
+
+    def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
+        return self.whole.margins_of(problems, self.members)

@@ -36,7 +36,8 @@ class SentenceDataset(Dataset):
     The core counts rounds and adds up the fingerprint sentence by sentence, so an epoch that is broken off counts for
     what was played of it.
 
-    The learner's model has encoded them. Those of weight 0 are passed over.
+    The learner's model has encoded them; ``encode_one`` encodes that of a number by itself. Those of weight 0 are
+    passed over.
     """
 
     learner: SequenceLearner
@@ -45,9 +46,10 @@ class SentenceDataset(Dataset):
         self,
         learner: SequenceLearner,
         sentences: _core.Sentences,
+        encode_one: Callable[[int], _core.Sentences],
         weights: NDArray[np.float64] | None = None,
     ) -> None:
-        self.learner, self.sentences = learner, sentences
+        self.learner, self.sentences, self._encode_one = learner, sentences, encode_one
         self.weights: NDArray[np.float64] | None = None
         self.rows = sentences.rows  # of weights, in the learner's model
         if weights is not None:
@@ -86,17 +88,31 @@ class SentenceDataset(Dataset):
         learner.played_rows = twin.rows
         return twin
 
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each sentence with its labels. The core tells their sum only, so each is encoded once more."""
+        return np.array([self._one(i).fingerprint for i in range(len(self))], np.uint64)
+
+    def _one(self, i: int) -> _core.Sentences:
+        one = self._encode_one(i)
+        if self.weights is not None:
+            one.weigh([float(self.weights[i])])
+        return one
+
     def fingerprint(self) -> int:
         return self.sentences.fingerprint
 
     def margins(self, problems: Sequence[Problem]) -> Iterator[Margins]:
-        """Sentences that only one label sequence fits have no competitor and are left out."""
-        present = self.present
-        scale = 1.0 if self.weights is None else self.weights[present]
+        return self.margins_of(problems, np.arange(len(self)))
+
+    def margins_of(self, problems: Sequence[Problem], members: Order) -> Iterator[Margins]:
+        """`margins` of some sentences. Those that only one label sequence fits have no competitor and are left out."""
+        members = members[self.present[members]]
+        scale = 1.0 if self.weights is None else self.weights[members]
         for problem in problems:
             margins = {}
             for name, witness in ({} if self.sentences.partial else problem.witnesses).items():
-                leads = self.learner.core.leads(self.sentences, witness.vector)[present] * scale / witness.length
+                leads = self.learner.core.leads(self.sentences, witness.vector)[members] * scale / witness.length
                 margins[name] = leads[leads != np.inf]
             yield Margins(margins, np.zeros(0), problem.radius2, certified=not self.sentences.partial)
 

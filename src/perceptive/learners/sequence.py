@@ -126,10 +126,10 @@ class SequenceLearner(SequenceRun):
         longest = labelling.longest or 1 if labelling.segments else 0
         numbers, choices = numbered(different_labels(y), index)
 
-        def encode(tokens: list[Any]) -> _core.Sentences:
-            return model.encode(tokens, y, numbers, choices, min_count, longest)
+        def encode(X: list[Any], y: list[Any], min_count: int) -> _core.Sentences:
+            return reader.encode(lambda tokens: model.encode(tokens, y, numbers, choices, min_count, longest), X)
 
-        return SentenceDataset(self, reader.encode(encode, X), weights)
+        return SentenceDataset(self, encode(X, y, min_count), lambda i: encode([X[i]], [y[i]], 1), weights)
 
     def compare(
         self, truth: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]], X: Sequence[Any] | None = None

@@ -202,7 +202,7 @@ class ClusterDataset(Dataset):
         raise NotImplementedError
 
     chunks = play = margins = _elsewhere  # type: ignore[assignment]
-    present = property(_elsewhere)
+    present = hashes = property(_elsewhere)
 
 
 class ShardSource:
