@@ -27,7 +27,7 @@ from perceptive.kernels.kernel import Kernel, Values, number
 
 
 class OfOne(Kernel):
-    """A kernel made from another one, of the same examples."""
+    """A kernel made from another one: a function of its values, of examples that are moved before, or of both."""
 
     k: Kernel
 
@@ -35,16 +35,12 @@ class OfOne(Kernel):
     def vectors(self) -> bool:  # type: ignore[override]
         return self.k.vectors
 
-
-class _Pointwise(OfOne):
-    """A function of the values of one kernel."""
-
     @property
     def view(self) -> Hashable:
         return self.k.view
 
     def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        return self.k.prepare(X, dtype)
+        return self.k.prepare(self.moved(X), dtype)
 
     def compare(self, A: Any, B: Any) -> Values:
         return self._apply(self.k.compare(A, B))
@@ -53,7 +49,7 @@ class _Pointwise(OfOne):
         return self._apply(self.k.norms(A))
 
     def _apply(self, K: Values) -> Values:
-        raise NotImplementedError
+        return K
 
 
 class Constant(Kernel):
@@ -82,7 +78,7 @@ class Constant(Kernel):
         return f"Constant({self.c!r})"
 
 
-class Scaled(_Pointwise):
+class Scaled(OfOne):
     """c·k, c ≥ 0."""
 
     def __init__(self, c: float, k: Kernel) -> None:
@@ -100,7 +96,7 @@ class Scaled(_Pointwise):
         return f"{self.c!r} * {factor(self.k)}"
 
 
-class Power(_Pointwise):
+class Power(OfOne):
     """k to the power of a positive integer; other powers are not positive semidefinite."""
 
     def __init__(self, k: Kernel, p: int) -> None:
@@ -127,7 +123,7 @@ class Power(_Pointwise):
         return f"{factor(self.k)} ** {self.p}"
 
 
-class PolynomialOf(_Pointwise):
+class PolynomialOf(OfOne):
     """Σ a_j k^j with a_j ≥ 0."""
 
     def __init__(self, k: Kernel, coefficients: Sequence[float]) -> None:
@@ -150,7 +146,7 @@ class PolynomialOf(_Pointwise):
         return f"{factor(self.k)}.polynomial({list(self.coefficients)!r})"
 
 
-class Exponential(_Pointwise):
+class Exponential(OfOne):
     """e^k."""
 
     def __init__(self, k: Kernel) -> None:

@@ -56,6 +56,10 @@ class Kernel:
         """Whether X is a Gram matrix: its columns are examples too."""
         return any(kernel.pairwise for _, kernel in self.kernels())
 
+    def moved(self, X: Any) -> Any:
+        """Return what becomes of examples before the kernels within see them."""
+        return X
+
     @property
     def view(self) -> Hashable:
         """Identifies the result of `prepare`: kernels with the same view can share it."""
@@ -63,7 +67,7 @@ class Kernel:
 
     def resolved(self, X: Any) -> Kernel:
         """Return this kernel, with parameters that depend on the data (``gamma="scale"``) as numbers."""
-        found: dict[str, Any] = {name: k.resolved(X) for name, k in self.kernels()}
+        found: dict[str, Any] = {name: k.resolved(self.moved(X)) for name, k in self.kernels()}
         return self.changed(found) if any(k is not getattr(self, name) for name, k in found.items()) else self
 
     # ------------------------------------------------------------ using it

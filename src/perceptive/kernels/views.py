@@ -6,42 +6,26 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptive.content import shown
-from perceptive.kernels.algebra import factor
+from perceptive.kernels.algebra import OfOne, factor
 from perceptive.kernels.examples import as_list, columns_of
-from perceptive.kernels.kernel import Kernel, Values
+from perceptive.kernels.kernel import Kernel
 
 
-class _Elsewhere(Kernel):
+class _Elsewhere(OfOne):
     """A kernel of what becomes of each example."""
 
-    k: Kernel
     pairwise = False
 
-    def _moved(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def prepare(self, X: Any, dtype: Any = np.float64) -> Any:
-        return self.k.prepare(self._moved(X), dtype)
-
-    def compare(self, A: Any, B: Any) -> Values:
-        return self.k.compare(A, B)
-
-    def norms(self, A: Any) -> NDArray[np.float64]:
-        return self.k.norms(A)
-
-    def resolved(self, X: Any) -> Kernel:
-        k = self.k.resolved(self._moved(X))
-        return self if k is self.k else self.changed({"k": k})
-
     def feature_map(self, X: Any) -> Any:
-        return self.k.feature_map(self._moved(X))
+        return self.k.feature_map(self.moved(X))
 
 
 class After(_Elsewhere):
     """k(φ(x), φ(x'))."""
+
+    vectors = False
 
     def __init__(self, k: Kernel, phi: Callable[[Any], Any]) -> None:
         self.k, self.phi = k, phi
@@ -51,7 +35,7 @@ class After(_Elsewhere):
     def view(self) -> Hashable:
         return ("after", self.phi, self.k.view)
 
-    def _moved(self, X: Any) -> Any:
+    def moved(self, X: Any) -> Any:
         return [self.phi(x) for x in as_list(X)]
 
     def __repr__(self) -> str:
@@ -79,7 +63,7 @@ class On(_Elsewhere):
         columns = self.columns if plain else np.asarray(self.columns).tolist()  # NumPy's own repr leaves out the middle
         return ("on", repr(columns), self.k.view)
 
-    def _moved(self, X: Any) -> Any:
+    def moved(self, X: Any) -> Any:
         return columns_of(X, self.columns)
 
     def __repr__(self) -> str:
