@@ -61,6 +61,12 @@ inline void require_below(const Vector<const i64>& numbers, i64 n, const char* m
     for (i64 t = 0; t < length(numbers); ++t) require(numbers.data()[t] >= 0 && numbers.data()[t] < n, message);
 }
 
+// with(W{}), W being the type of weights
+template <class With>
+auto with_type(bool single, With with) {
+    return single ? with(float{}) : with(double{});
+}
+
 // use(pointer to the numbers, of their type)
 template <class Use>
 auto with_floats(const Floats& array, Use use) {

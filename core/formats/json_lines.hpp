@@ -28,7 +28,6 @@ struct JsonOptions {
     FeatureOptions features;
     TextReading text;
     std::string label = "label", text_key = "text", weight = "weight";
-    bool only_text = false;  // leave out the other features
     // Of a table that such lines stand for: its columns, if others are to be left out; whether a string that is a
     // number is one, as in comma-separated values; and the columns in which a number is a word.
     std::optional<std::unordered_set<std::string>> columns;
@@ -132,7 +131,7 @@ class JsonParser : public FeatureParser<V> {
     }
 
     // Whether what is called name_ is a feature.
-    bool counts() const { return !options_.only_text && (!options_.columns || options_.columns->count(name_)); }
+    bool counts() const { return !options_.columns || options_.columns->count(name_); }
 
     // Whether the numbers of a column are names.
     bool is_word(const std::string& name) const { return !options_.words.empty() && options_.words.count(name); }

@@ -95,7 +95,7 @@ def core_json(
     reading = texts({**options, **(text_options or {})})
     keys = label.decode(), text_key.decode()
     strings = numerals, [*map(bytes.decode, words)], labels, [*map(bytes.decode, ignored)]
-    parser = _core.JsonLines(features(options), reading, *keys, False, weight_key.decode(), None, *strings)
+    parser = _core.JsonLines(features(options), reading, *keys, weight_key.decode(), None, *strings)
     return examples(parser, text, single)
 
 

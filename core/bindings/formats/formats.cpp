@@ -176,7 +176,7 @@ void bind_formats(nb::module_& m) {
     json_lines.def(
         "__init__",
         [](JsonOptions* self, FeatureOptions features, TextReading text, std::string label, std::string text_key,
-           bool only_text, std::string weight, std::optional<std::vector<std::string>> columns, bool numerals,
+           std::string weight, std::optional<std::vector<std::string>> columns, bool numerals,
            const std::vector<std::string>& words, const std::string& labels, const std::vector<std::string>& ignored) {
             require_same_kernel(features, text);
             std::optional<std::unordered_set<std::string>> known;
@@ -186,16 +186,15 @@ void bind_formats(nb::module_& m) {
                                    std::move(label),
                                    std::move(text_key),
                                    std::move(weight),
-                                   only_text,
                                    std::move(known),
                                    numerals,
                                    {words.begin(), words.end()},
                                    labels_of(labels),
                                    {ignored.begin(), ignored.end()}};
         },
-        "features"_a, "text"_a, "label"_a, "text_key"_a, "only_text"_a, "weight"_a = "weight",
-        "columns"_a.none() = nb::none(), "numerals"_a = false, "words"_a = std::vector<std::string>(),
-        "labels"_a = "typed", "ignored"_a = std::vector<std::string>());
+        "features"_a, "text"_a, "label"_a, "text_key"_a, "weight"_a = "weight", "columns"_a.none() = nb::none(),
+        "numerals"_a = false, "words"_a = std::vector<std::string>(), "labels"_a = "typed",
+        "ignored"_a = std::vector<std::string>());
     def_parse<JsonParser>(json_lines);
     nb::class_<LabelledTextOptions> labelled_text(m, "LabelledText",
                                                   "A parser of lines of text, with labels or without.");

@@ -161,7 +161,7 @@ void bind_learning(nb::module_& m) {
             "settle",
             [](LinearModel& self, const CheckedRows& data) {
                 if (!self.pending) return;
-                with_dtype(self, [&](auto type) {
+                with_type(self.single, [&](auto type) {
                     const auto w = weights_of<decltype(type)>(self, data.n);
                     require(w.averaged(), "there is no sum to settle");
                     self.run.touched +=
@@ -174,7 +174,7 @@ void bind_learning(nb::module_& m) {
         .def(
             "pending_sum",
             [](const LinearModel& self, const CheckedRows& data, const Any& sum, i64 first, i64 step) {
-                with_dtype(self, [&](auto type) {
+                with_type(self.single, [&](auto type) {
                     using W = decltype(type);
                     W* to = data_of<W>(sum, self.n_features * self.stride, "sum");
                     const auto w = weights_of<W>(self, data.n);

@@ -71,15 +71,9 @@ void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
     }
 }
 
-// with(W{}), W being the type of this model's weights
-template <class With>
-auto with_dtype(const LinearModel& model, With with) {
-    return model.single ? with(float{}) : with(double{});
-}
-
 template <template <class, bool> class Task, class Data, class Play>
 void with_task(LinearModel& model, i64 n_rows, const Data& data, Play play) {
-    with_dtype(model, [&](auto w) { with_task<Task, decltype(w)>(model, n_rows, data, play); });
+    with_type(model.single, [&](auto w) { with_task<Task, decltype(w)>(model, n_rows, data, play); });
 }
 
 template <template <class, bool> class Task>

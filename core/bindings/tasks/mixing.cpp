@@ -21,19 +21,13 @@ T* from(T* array, i64 at) {
     return array ? array + at : nullptr;
 }
 
-// with(W{}), W being the type of these weights
-template <class With>
-auto with_type(const Any& z, With with) {
-    return z.dtype() == nb::dtype<float>() ? with(float{}) : with(double{});
-}
-
 void depart(const Any& before_z, const Any& z, const std::optional<Any>& sum, const std::optional<Any>& before_sigma,
             const std::optional<Any>& sigma, double clock, double weight) {
     const Shape there(before_z), here(z);
     require(before_z.dtype() == z.dtype(), "a replica has weights of its model's type");
     require(here.rows <= there.rows && here.columns <= there.columns, "a replica has the shape of its model");
     require(before_sigma.has_value() == sigma.has_value(), "a replica has the parts of its model");
-    with_type(z, [&](auto type) {
+    with_type(z.dtype() == nb::dtype<float>(), [&](auto type) {
         using W = decltype(type);
         const W *before = data_of<W>(before_z, there.size(), "z"),
                 *sigma_before = data_of<W>(before_sigma, there.size(), "sigma");
@@ -57,7 +51,7 @@ double move(const Any& z, const std::optional<Any>& sum, const std::optional<Any
     require(there.rows == here.rows && there.columns <= here.columns, "a step has the shape of its weights");
     require(sum.has_value() == spread.has_value() && sigma.has_value() == gain.has_value(),
             "a mixture must have the parts of its weights");
-    return with_type(z, [&](auto type) {
+    return with_type(z.dtype() == nb::dtype<float>(), [&](auto type) {
         using W = decltype(type);
         W *mine = data_of<W>(z, here.size(), "z"), *mine_sum = data_of<W>(sum, here.size(), "sum"),
           *mine_sigma = data_of<W>(sigma, here.size(), "sigma");

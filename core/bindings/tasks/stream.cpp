@@ -167,7 +167,7 @@ std::optional<std::vector<double>> named_scores(const Lock& lock, const LinearMo
     if (!named.plain() || model.options.normalize || named.width() > model.n_features) return std::nullopt;
     std::pair<double, double> clock{0.0, 0.0};
     if (averaged) clock = model.run.average_clock(model.options.average_mistakes);
-    return with_dtype(model, [&](auto type) {
+    return with_type(model.single, [&](auto type) {
         using W = decltype(type);
         require(!averaged || weights_of<W>(model, 0).averaged(), "there is no average");
         return scores_of<W>(model, named.row(), clock.first, clock.second);

@@ -260,7 +260,7 @@ def with_statistics(
     if not format.has_idf:
         return format, None
     raw = unweighted(format)
-    make, lines = _lines(X, replace(raw, known=()), columns)
+    make, lines = _lines(X, raw, columns)
     found = _parsed(make(False, None), lines, False, None)
     df = np.bincount(found.indices, minlength=raw.width or 0).astype(np.int32)
     return format, _core.smooth_idf(df, len(found))

@@ -65,6 +65,7 @@ class ScaledBy(OfOne):
 class _Derived(OfOne):
     """A kernel that needs a number of each example which only the kernel itself can tell, and no Gram matrix."""
 
+    view = Kernel.view  # of its own: the numbers are
     _no_matrix: str  # why, and the cure
 
     def _check(self) -> None:

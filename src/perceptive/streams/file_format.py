@@ -219,7 +219,6 @@ class FileFormat:
         limit: int | None = None,
         idf: NDArray[np.float32] | None = None,
         header: Header | None = None,
-        only_text: bool = False,
         queries: bool = False,
         measuring: bool = False,
     ) -> Any:
@@ -235,8 +234,6 @@ class FileFormat:
             2^bits factors, if texts use idf. Without them, idf counts as 1.
         header : Header
             csv: header of the file.
-        only_text : bool
-            Leave out all features except those of texts.
         queries : bool
             svmlight: whether every line must have a query.
         measuring : bool
@@ -256,13 +253,11 @@ class FileFormat:
         if self.name == "json":
             keys = self.label, "text" if self.text_column is None else self.text_column or NO_KEY
             weight = self.weight or ("weight" if "weight" not in self.ignore else NO_KEY)
-            read = features, self._texts(idf), *keys, only_text, weight, self.known
+            read = features, self._texts(idf), *keys, weight, self.known
             words = (*self.categorical, *(self.words or ()))
             return _core.JsonLines(*read, self.numerals, words, self.labels or "before", self.ignore)
         assert header is not None
         kinds = list(zip(header.columns, self.kinds(header.columns, header.categorical), strict=True))
-        if only_text:
-            kinds = [(name, kind if kind == "text" else "ignored") for name, kind in kinds]
         labels = "words" if self.labels == "typed" and header.strings else self.labels
         return self.table_parser(kinds, header.delimiter, remember, idf, labels, self.quote is not None)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptive import _core
 from perceptive.state import Arrays, array_of
-from perceptive.streams.file_format import FileFormat
+from perceptive.streams.file_format import NO_KEY, FileFormat
 from perceptive.streams.parsing import parse
 
 REST, AT, IDF = "idf.rest", "idf.at", "idf"  # that of features which no text has; where the others are, and what
@@ -19,16 +19,17 @@ MOST = 1 << 22  # that are packed: a small file must stay small in memory
 
 
 def unweighted(format: FileFormat) -> FileFormat:
-    """The format in which texts are read to count their features."""
+    """The format in which texts are read to count their features, which are all that is read of tables."""
     text = {**format.text, "idf": False, "normalize": False}
-    return replace(format, text=text, interactions=(), scale=None, scaling=None)
+    roles: dict[str, Any] = {} if format.name == "json" else {"label": NO_KEY, "weight": None}
+    return replace(format, text=text, interactions=(), scale=None, scaling=None, known=(), **roles)
 
 
 def learn_idf(files: Iterable[str], format: FileFormat, **options: Any) -> NDArray[np.float32]:
     """Read texts to count how many of them have each feature; of what comes but once, the first block."""
     assert format.bits is not None
     n, df = 0, np.zeros(1 << format.bits, np.int32)
-    for examples in parse(files, unweighted(format), np.dtype(np.float64), only_text=True, ahead=True, **options):
+    for examples in parse(files, unweighted(format), np.dtype(np.float64), ahead=True, **options):
         n += len(examples)
         np.add.at(df, examples.indices, np.int32(1))  # a one of another type takes a hundred times as long
     return _core.smooth_idf(df, n)

@@ -223,10 +223,8 @@ def parse(
     ahead: bool = False,
     block: int | None = None,
     idf: NDArray[np.float32] | None = None,
-    only_text: bool = False,
     log: Log | None = None,
     limit: int | None = None,
-    queries: bool = False,
     mixed: bool = False,
     prepare: Callable[[Examples, int, int], Any] = lambda examples, number, file: examples,
 ) -> Iterator[Any]:
@@ -248,7 +246,7 @@ def parse(
         Bytes at a time.
     log : Log or None
         Is kept up as blocks are given.
-    idf, only_text, limit
+    idf, limit
         As for `FileFormat.parser`.
     prepare : callable
         What the threads also do with the examples of a block, its number and that of its file (of one of its files,
@@ -262,7 +260,7 @@ def parse(
 
     def begin(file: int, path: str, header: Header | None, lines: int) -> _Opened:
         log.note_columns(path, () if header is None else header.columns)
-        return _Opened(file, path, format.parser(bool(remember), limit, idf, header, only_text, queries), lines)
+        return _Opened(file, path, format.parser(bool(remember), limit, idf, header), lines)
 
     def work(numbered: tuple[int, tuple[_Opened, Block]]) -> tuple[Any, ...]:
         number, (opened, one) = numbered

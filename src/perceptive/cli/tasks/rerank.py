@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from perceptive.cli.options import given_to_learner
+from perceptive.cli.options import given_to_learner, option_of
 from perceptive.cli.tasks import Opened, of_learner
 from perceptive.cli.tasks.classify import weights_of
 from perceptive.cli.tasks.explained import Explained
@@ -27,6 +27,9 @@ from perceptive.streams.blocks import expand
 from perceptive.streams.parsing import Log, default_threads
 from perceptive.training.loop import InMemory
 from perceptive.training.reranking import epochs_made, train_like
+
+# The parameters of a reranker beside those of its ranker, and their options.
+OWN = {"k": "candidates", "folds": "folds", "target": "target"}
 
 
 class Rerank(Tag):
@@ -52,7 +55,7 @@ class Rerank(Tag):
         """A new learner, or the one that goes on."""
         if learner is None:
             ranker = RankingLearner(bits=BITS, **{**RANKER, **given_to_learner(options, RankingParameters)})
-            own = {name: value for name, (_, value) in _own(options).items() if value is not None}
+            own = {name: value for name, option in OWN.items() if (value := getattr(options, option)) is not None}
             learner = RerankingLearner(base, ranker, **own)
         learner.fold_epochs = options.base_epochs or learner.fold_epochs or epochs_made(base)
         learner.fit_tagger = train_like(base, learner.fold_epochs)
@@ -113,18 +116,10 @@ def _base(options: argparse.Namespace) -> Any:
     return base
 
 
-def _own(options: argparse.Namespace) -> dict[str, tuple[str, Any]]:
-    """The parameters of a reranker beside those of its ranker: their options, and what these say."""
-    return {
-        "k": ("--candidates", options.candidates),
-        "folds": ("--folds", options.folds),
-        "target": ("--target", options.target),
-    }
-
-
 def _refuse_changes(options: argparse.Namespace, learner: RerankingLearner) -> None:
     """Raise where options would make another reranker of one that goes on, which has its tagger in it."""
     if options.base is not None:
         raise UsageError(f"{options.model}: proposes with the tagger that it was trained with; leave out --base")
-    changed = [option for name, (option, said) in _own(options).items() if said not in (None, getattr(learner, name))]
+    told = {name: getattr(options, option) for name, option in OWN.items()}
+    changed = [option_of(OWN[name]) for name, said in told.items() if said not in (None, getattr(learner, name))]
     refuse_changed(options, changed + changed_options(options, learner.ranker.parameters))
