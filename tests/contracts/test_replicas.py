@@ -130,7 +130,7 @@ def test_a_run_is_resumed_between_two_epochs(case, tmp_path):
             train(
                 Run.of(learner, training),
                 InMemory(learner.dataset(case.X, case.y, epochs=4), True),
-                keeper=checkpoint,
+                checkpoint=checkpoint,
             )
         assert history.epochs == 1  # it converged at once
     except Enough:

@@ -47,7 +47,7 @@ def test_a_run_is_resumed_between_two_chunks(case, stop, tmp_path):
     learner = case.make()
     source = begin(learner)
     try:
-        train(Run.of(learner, training), source, keeper=StopAfter(path, stop))
+        train(Run.of(learner, training), source, checkpoint=StopAfter(path, stop))
     except Stop:
         run = Checkpoint(path, {}).resume()
         train(run, begin(run.learner))

@@ -154,7 +154,7 @@ def test_a_training_run_is_resumed_from_any_checkpoint(case, tmp_path):
         dataset = learner.dataset(X, LABELS, epochs=3)
         some = [X[i] for i in kept]
         source = InMemory(dataset, True, lambda: float(np.mean(np.array(learner.predict_many(some)) == LABELS[kept])))
-        return train(run, source, keeper=keeper)
+        return train(run, source, checkpoint=keeper)
 
     whole = KernelLearner(classes=[0, 1, 2], kernel=kernel, **options)
     history = train_on(Run.of(whole, training))

@@ -51,10 +51,10 @@ def stream(files):
     return open_stream(files, bits=8, dtype="float32").to_learn_from()
 
 
-def trained(source, epochs=EPOCHS, player=None, **how):
+def trained(source, epochs=EPOCHS, **how):
     learner = classifier_for(source, None, hypothesis="averaged", bias="auto")
     run = Run.of(learner, TrainingParameters(epochs=epochs, shards=SHARDS))
-    train(run, source, player=player, **how)
+    train(run, source, **how)
     return run.learner
 
 
@@ -71,7 +71,7 @@ def expected(files):
 
 def on_cluster(processes, files, limit=LIMIT, **how):
     with Cluster(processes.address, limit) as cluster, source_on(cluster, files) as source:
-        return bits(trained(source, player=source.player, **how))
+        return bits(trained(source, **how))
 
 
 def source_on(cluster, files):
@@ -153,7 +153,7 @@ def test_another_version(processes, files, monkeypatch):
         source.prepare()
         monkeypatch.setattr(on_dask, "version", lambda name: "0.0.1")
         with pytest.raises(ClusterError, match=r"a worker runs perceptive \S+, and the client 0.0.1; install the same"):
-            trained(source, player=source.player)
+            trained(source)
 
 
 # ---------------------------------------------------------------- the command line

@@ -158,14 +158,14 @@ def test_a_killed_worker(processes, files, tmp_path, monkeypatch):
 
     plain, kills = ClusterDataset.play_block, []
 
-    def play_block(self, dataset, shards, block, threads, report=None):
+    def play_block(self, shards, block, threads, report=None):
         def told(n):
             if not kills:
                 processes.start_worker()
                 processes.kill_worker()
                 kills.append(n)
 
-        return plain(self, dataset, shards, block, threads, told)
+        return plain(self, shards, block, threads, told)
 
     monkeypatch.setattr(ClusterDataset, "play_block", play_block)
     arguments = [files, "--shards", 6, "--epochs", 3, "--template", "chunking"]

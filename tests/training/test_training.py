@@ -267,7 +267,7 @@ class KilledAfter(Checkpoint):
 
 def killed_and_resumed(path, stop, source_of, training, **parameters):
     with source_of() as source, pytest.raises(Killed):
-        train(started(source, training, **parameters), source, keeper=KilledAfter(path, stop))
+        train(started(source, training, **parameters), source, checkpoint=KilledAfter(path, stop))
     run = Checkpoint(path, {"n": 1}).resume()
     with source_of() as source:
         train(run, source)
@@ -296,7 +296,7 @@ def test_a_run_can_be_resumed_anywhere(file, tmp_path, holdout, parameters, warm
     with source_of() as source:
         whole = started(source, training, **parameters)
         counted = KilledAfter(tmp_path / "none", 0)
-        train(whole, source, keeper=counted)
+        train(whole, source, checkpoint=counted)
     total = -counted.left
     assert total > 9
     for stop in [1, total // 3, total // 3 + 1, total - 1]:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from perceptive.certificates.bins import Bins
 from perceptive.certificates.margins import Collected, Collection
-from perceptive.certificates.theorems import TRIVIAL, Game, Theorem, theorem_for
+from perceptive.certificates.theorems import TRIVIAL, Game, theorem_for
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.errors import plural
 from perceptive.learners.learner import Learner
@@ -258,13 +258,29 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
     theorem = theorem_for(p, found.weighted)
     if theorem is None or not found.certified:
         return nothing
+
+    def bounded(name: str, margins: Bins) -> Certificate:
+        """What the theorem says under one witness."""
+        game = Game(
+            problem=p,
+            epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
+            radius=radius,
+            margins=margins,
+            zero_rows=found.zero_rows,
+            copies=copies,
+            start_length=(p.start_length or 0.0) / p.learning_rate,
+            start_along=p.witnesses[name].along / p.learning_rate,
+        )
+        formula, bound, q, deviation = theorem.bound(game)
+        margin, deviation = 1 / q if q else math.inf, 0.0 if deviation * q <= ROUNDING else deviation
+        return replace(nothing, bound=bound, theorem=formula, margin=margin, deviation=deviation, witness=name)
+
     candidates: list[Certificate] = []
     separating: list[Certificate] = []
     for name, margins in found.bins():
         separable = len(margins) > 0 and float(margins.lows[0]) > 0
         for bins in (margins, replace(margins, whole=True))[: 1 + separable]:
-            made = _bounded(nothing, p, theorem, name, bins, found, epochs, copies)
-            (separating if bins.whole else candidates).append(replace(made, separable=separable))
+            (separating if bins.whole else candidates).append(replace(bounded(name, bins), separable=separable))
     if not candidates:
         return replace(nothing, bound=float(nothing.weighted_rounds or nothing.rounds), theorem=TRIVIAL)
     best = min(candidates, key=lambda c: c.bound)
@@ -275,38 +291,6 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
         if best.vacuous or (clean is not None and best.bound >= LITTLE * (best.weighted_rounds or best.rounds)):
             best = replace(best, margin=math.inf, deviation=math.inf)
     return replace(best, separable=clean is not None)
-
-
-def _bounded(
-    nothing: Certificate,
-    p: Problem,
-    theorem: Theorem,
-    name: str,
-    margins: Bins,
-    found: Collected,
-    epochs: int,
-    copies: int,
-) -> Certificate:
-    """What the theorem says under one witness."""
-    game = Game(
-        problem=p,
-        epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
-        radius=nothing.radius,
-        margins=margins,
-        zero_rows=found.zero_rows,
-        copies=copies,
-        start_length=(p.start_length or 0.0) / p.learning_rate,
-        start_along=p.witnesses[name].along / p.learning_rate,
-    )
-    formula, bound, q, deviation = theorem.bound(game)
-    return replace(
-        nothing,
-        bound=bound,
-        theorem=formula,
-        margin=1 / q if q else math.inf,
-        deviation=0.0 if deviation * q <= ROUNDING else deviation,
-        witness=name,
-    )
 
 
 def _add_up(made: list[Certificate]) -> Certificate:

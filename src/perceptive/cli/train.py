@@ -255,7 +255,7 @@ def _played(
 
         tells = after_epoch if show and task.tells_epochs else None
         threads = options.threads or default_threads()
-        train(run, job.source, report=report, after_epoch=tells, keeper=checkpoint, threads=threads, player=job.player)
+        train(run, job.source, report=report, after_epoch=tells, checkpoint=checkpoint, threads=threads)
     return run
 
 

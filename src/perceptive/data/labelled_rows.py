@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from perceptive import _core
 from perceptive.data.dataset import Dataset, Margins, Order, Problem
 from perceptive.data.fingerprint import example_hashes
 from perceptive.data.labels import Labels
-from perceptive.data.rows import as_witness, in_parts, squared_lengths
+from perceptive.data.rows import in_parts, squared_lengths
 
 if TYPE_CHECKING:
     from perceptive.learners.linear import LinearLearner
@@ -159,13 +158,9 @@ class LabelledRows(Dataset):
         lengths2 = (lengths2 * (1.0 if vector.binary else 2.0))[present]
         margins = {}
         for name, witness in problem.witnesses.items():
-            if not math.isfinite(witness.length) or witness.length == 0.0:
-                continue
-            w, b = witness.vector
-            w = as_witness(w, self.rows)
             parts = []
             for some in in_parts(len(self), vector.n_classes):
-                scores = vector.linear(self.rows[some], w, b) / witness.length
+                scores = vector.linear(self.rows[some], *witness.vector) / witness.length
                 parts.append(margins_of(scores, targets[some], vector.binary))
             margins[name] = np.concatenate(parts)[present]
             if weights is not None:

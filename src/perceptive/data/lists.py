@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from perceptive import _core
 from perceptive.cached import cached
 from perceptive.data.dataset import ODD, Dataset, Margins, Order, Problem, mix
-from perceptive.data.rows import as_witness, is_dicts, single_row
+from perceptive.data.rows import is_dicts, single_row
 from perceptive.frames import is_frame, joined
 from perceptive.sparse import inspected
 
@@ -256,7 +255,7 @@ class ListDataset(Dataset):
         return mix(lists)
 
     def list_margins(
-        self, scores: dict[str, Floats], shortest: Floats, longest: Floats, equal: NDArray[np.int64], rule: str
+        self, scores: dict[str, Floats], shortest: Floats, longest: Floats, equal: NDArray[np.int64]
     ) -> Margins:
         """Margins from the scores of all candidates under unit witnesses, and the lengths of the pairs of each list.
 
@@ -280,7 +279,7 @@ class ListDataset(Dataset):
             _core.list_margins(of_candidates, self.starts, self.grades, self.pairs, out)
             margins[name] = out[present] if weights is None else out[present] * weights
         # Two candidates that are the same are a mistake that teaches nothing: a round of its own for PA's theorem.
-        counted = rule in ("pa", "mira") and not p.delta
+        counted = p.rule in ("pa", "mira") and not p.delta
         return Margins(margins, lengths2, radius2, weights, (equal[present] > 0) & (lengths2 > 0) if counted else None)
 
 
@@ -316,7 +315,7 @@ class RankedRows(ListDataset):
     def play(self, order: Order) -> None:
         learner = self.learner
         with learner.lock.learning(), learner.lock.changing():
-            learner.vector.learn_lists(self.rows, order, self.starts, self.grades, self.gains, self.weights, self.pairs)
+            learner.vector.learn_lists(self, order)
 
     def check(self) -> None:
         self.learner.check_growth()
@@ -328,11 +327,8 @@ class RankedRows(ListDataset):
         _core.list_lengths(self.rows, self.starts, self.grades, self.pairs, p.normalize, shortest, longest, equal)
         scores = {}
         for name, witness in problem.witnesses.items():
-            if math.isfinite(witness.length) and witness.length > 0.0:
-                w, b = witness.vector
-                w = as_witness(w, self.rows)
-                scores[name] = self.learner.vector.linear(self.rows, w, b)[:, 0] / witness.length
-        yield self.list_margins(scores, shortest, longest, equal, p.rule)
+            scores[name] = self.learner.vector.linear(self.rows, *witness.vector)[:, 0] / witness.length
+        yield self.list_margins(scores, shortest, longest, equal)
 
 
 def has_preference(grades: Floats, starts: NDArray[np.int64]) -> NDArray[np.bool_]:

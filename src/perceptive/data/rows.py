@@ -50,12 +50,6 @@ def squared_lengths(rows: _core.Rows, normalize: bool) -> NDArray[np.float64]:
     return np.where(lengths2 > 0, 1.0, 0.0) if normalize else lengths2
 
 
-def as_witness(w: Any, rows: _core.Rows) -> Any:
-    """Weights to look at rows with; those of columns that the model has never met are 0."""
-    more = rows.d - len(w) if isinstance(w, np.ndarray) else 0
-    return np.pad(w, ((0, more), (0, 0))) if more > 0 else w
-
-
 def in_parts(n: int, n_classes: int) -> Iterator[slice]:
     """So many rows some at a time, since with many classes the scores of all take more memory than the rows.
 

@@ -44,23 +44,13 @@ def fit_rows(
     _train(estimator, learner, training, source, classes_=np.array(source.classes), **known)
 
 
-def fit_sentences(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    shards: int,
-    settle: Callable[[list[Any], list[Any]], tuple[dict[str, Any], TrainingParameters]],
-) -> None:
-    """Learn from sentences on the workers of the current Dask client; same bits as shards in one process.
-
-    ``settle`` takes one sentence and all labels, and returns the parameters of the learner and of training.
-    """
+def fit_sentences(estimator: Any, X: Any, y: Any, sample_weight: Any, shards: int) -> None:
+    """Learn from sentences on the workers of the current Dask client; same bits as shards in one process."""
     from perceptive.training.cluster_sentences import ClusterSentences
 
     cluster = _cluster_for(estimator, shards)
     source = ClusterSentences.of_bags(cluster, X, y, sample_weight, shards)
-    parameters, training = settle([source.first], source.y)
+    parameters, training = estimator._check_parameters([source.first], source.y)
     learner = SequenceLearner(**parameters)
     source.begin(learner, np.ones(len(source.y), bool), whole=True)
     _train(estimator, learner, training, source)
@@ -114,7 +104,7 @@ def _train(estimator: Any, learner: Any, training: TrainingParameters, source: A
         estimator._take(learner, history, **known)
 
     try:
-        train(Run.of(learner, training, history), source, player=source.dataset.play_block)
+        train(Run.of(learner, training, history), source)
         keep()
     except KeyboardInterrupt:
         keep()

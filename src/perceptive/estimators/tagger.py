@@ -37,14 +37,6 @@ GROUP = declared(SequenceGroup) | declared(TrainingGroup)
 OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "auto"
 
 
-def settled(values: dict[str, Any], template: Any) -> dict[str, Any]:
-    """Replace each "auto" by the template's value, or leave the parameter out."""
-    given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
-    if note := told_of_rule(template, given):
-        warnings.warn(note, stacklevel=2)
-    return {**given, "template": template, **brought(template, given)}
-
-
 def _or_auto(name: str, auto: str) -> Any:
     """Declare a parameter again that may also be "auto"."""
     said = GROUP[name].said
@@ -144,9 +136,9 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
             raise ParameterError("{}: choose True or False", Parameter("probability", self.probability))
         if is_on_cluster(X):
             shards = self._check_parameters()[1].shards
-            fit_sentences(self, X, y, sample_weight, shards, self._settled)
+            fit_sentences(self, X, y, sample_weight, shards)
             return self
-        X, y = as_lists(X), as_lists(y)
+        X, y = paired(X, y)
         parameters, training = self._check_parameters(X, y)
         learner = SequenceLearner(**parameters)
         if self.probability and self.hypothesis == "voted":
@@ -183,16 +175,14 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
 
         Where the preset is to be chosen by sentences and labels, and there are none, nothing is brought.
         """
-        return self._settled(*paired(*examples)) if examples and self._guesses else self._settled()
-
-    @property
-    def _guesses(self) -> bool:
-        return isinstance(self.template, str) and self.template == "auto"
-
-    def _settled(self, *examples: Any) -> tuple[dict[str, Any], TrainingParameters]:
-        template = guess_preset(*examples) if examples and self._guesses else self.template
-        values = settled(self.get_params(deep=False), template)
-        return vars(checked(values, SequenceParameters)), checked(values, TrainingParameters)
+        auto = isinstance(self.template, str) and self.template == "auto"
+        template = guess_preset(*examples) if examples and auto else self.template
+        values = self.get_params(deep=False)
+        given = {name: value for name, value in values.items() if name not in OPEN or value != "auto"}
+        if note := told_of_rule(template, given):
+            warnings.warn(note, stacklevel=2)
+        known = {**given, "template": template, **brought(template, given)}
+        return vars(checked(known, SequenceParameters)), checked(known, TrainingParameters)
 
     def new_learner(self, *examples: Any) -> SequenceLearner:
         """Make an untrained learner with these parameters; ``examples`` (X and y) choose the preset."""
@@ -207,7 +197,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         sample_weight: Any = None,
     ) -> SequenceTagger:
         """Learn from more sentences: one epoch, in the given order."""
-        X, y = as_lists(X), as_lists(y)
+        X, y = paired(X, y)
         learner = self.learner_ if hasattr(self, "learner_") else self.new_learner(X, y)
         with learner.lock.learning():
             self._learn_all(learner, learner.dataset(X, y, sample_weight, classes=() if classes is None else classes))
@@ -216,7 +206,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
     @one_at_a_time
     def learn_one(self, x: Sequence[Any], y: Sequence[Any]) -> SequenceTagger:
         """Learn from one sentence."""
-        [x], [y] = as_lists([x]), as_lists([y])
+        [x], [y] = paired([x], [y])
         first = not hasattr(self, "learner_")
         learner = self.new_learner([x], [y]) if first else self.learner_
         learner.learn(x, y)

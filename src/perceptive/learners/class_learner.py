@@ -61,26 +61,6 @@ def name_of_output(classes: Sequence[Any], pair: tuple[int, ...], k: int | None)
     return classes[k if k is not None else pair[0] if pair else 1]
 
 
-def decide_binary(scores: Scores, ties: str) -> Decisions:
-    """The second class where the score is positive, or also where it is 0 (``ties="positive"``)."""
-    positive = scores >= 0 if ties == "positive" else scores > 0
-    return positive.astype(np.int64)
-
-
-def decide_argmax(scores: Scores, reference: int | None = None) -> Decisions:
-    """The class with the highest score, the first of those that are equal.
-
-    A reference class has no score of its own and wins where no other is positive.
-    """
-    if reference is None:
-        best: Decisions = np.argmax(scores, axis=1)
-        return best
-    others = np.delete(scores, reference, axis=1)
-    winner: Decisions = np.delete(np.arange(scores.shape[1]), reference)[np.argmax(others, axis=1)]
-    winner[others.max(axis=1) <= 0] = reference
-    return winner
-
-
 def perceptron_criterion(scores: Scores, truth: Decisions) -> float:
     """The perceptron criterion: how far the wrong answers are from being right, summed."""
     if scores.ndim == 1:
@@ -168,7 +148,18 @@ class ClassLearner(Recorded):
         return [self.classes[i] for i in self.decisions(X, hypothesis)]
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Turn scores into indices of classes; the lowest index wins ties."""
+        """Turn scores into indices of classes; the lowest index wins ties.
+
+        A reference class has no score of its own and wins where no other is positive.
+        """
         if self.binary:
-            return decide_binary(scores, self.parameters.ties)
-        return decide_argmax(scores, self.index.get(getattr(self.parameters, "reference", None)))
+            positive = scores >= 0 if self.parameters.ties == "positive" else scores > 0
+            return positive.astype(np.int64)
+        reference = self.index.get(getattr(self.parameters, "reference", None))
+        if reference is None:
+            best: Decisions = np.argmax(scores, axis=1)
+            return best
+        others = np.delete(scores, reference, axis=1)
+        winner: Decisions = np.delete(np.arange(scores.shape[1]), reference)[np.argmax(others, axis=1)]
+        winner[others.max(axis=1) <= 0] = reference
+        return winner

@@ -331,7 +331,7 @@ class Dual:
     def state(self) -> State:
         """Return the whole state, as plain values and arrays."""
         held = self.held.state()
-        arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, "ids": held.arrays.pop("ids")}
+        arrays: Arrays = {"alpha": self.alpha, "sums": self.sums, **held.arrays}
         arrays |= {"mistakes": self.mistakes, "criterion": self.criterion}
         if self.initial is not None:
             arrays["initial"] = self.initial
@@ -345,7 +345,7 @@ class Dual:
             **held.meta,
             "forgetting": None if self.forgetting is None else self.forgetting.state(),
         }
-        return State(meta, arrays | held.arrays)
+        return State(meta, arrays)
 
     @classmethod
     def from_state(

@@ -136,7 +136,11 @@ class DualEpochs:
         q, weights = self.q[block], None if self.weights is None else self.weights[block]
         numbers = self.first_id + block
         if self.cached:
-            updates, counts = self._play_cached(block, targets, q, weights)
+            assert self._scores is not None
+            scores = self._scores[block]
+            updates, counts = self._scanned(scores, targets, q, weights, self._by_columns(block, scores))
+            if len(updates.row) and not np.isfinite(self._scores).all():
+                raise overflowed("scores")
             with self.lock.changing():
                 self.dual.learn(X, numbers, updates, q, weights, counts)
             return
@@ -151,7 +155,7 @@ class DualEpochs:
             own_values = self.dual.K(X, X)
             updates, counts = self.dual.play(scores, own_values, targets, q, weights, self.several, self.dual.counts())
         else:
-            updates, counts = self._play_by_rows(X, scores, targets, q, weights)
+            updates, counts = self._scanned(scores, targets, q, weights, self._by_rows(X, scores))
         if not np.isfinite(scores).all():
             raise overflowed("scores")
         with self.lock.changing():
@@ -181,19 +185,16 @@ class DualEpochs:
             scores = scores + self.dual.K.weighted(X, self._changes.supports, self._changes.change)
         return scores
 
-    def _play_by_rows(
-        self, X: Any, scores: Floats, targets: Any, q: Floats, weights: Floats | None
-    ) -> tuple[Updates, Counts]:
-        """Play a block with few mistakes: compute kernel rows only for examples that are learned from."""
-        dual = self.dual
+    def _by_rows(self, X: Any, scores: Floats) -> Callable[[int], None]:
+        """Correct a block with few mistakes: compute kernel rows only for examples that are learned from."""
 
         def correct(i: int) -> None:
             first = 0 if self.several else i + 1
-            if first < len(q):
-                row = dual.K.row(X.take(slice(i, i + 1)), X.take(slice(first, None)))
-                scores[first:] += row[:, None] * dual.step
+            if first < len(scores):
+                row = self.dual.K.row(X.take(slice(i, i + 1)), X.take(slice(first, None)))
+                scores[first:] += row[:, None] * self.dual.step
 
-        return self._scanned(scores, targets, q, weights, correct)
+        return correct
 
     def _scanned(
         self, scores: Floats, targets: Any, q: Floats, weights: Floats | None, correct: Callable[[int], None]
@@ -274,19 +275,16 @@ class DualEpochs:
         if self._own is not None:
             self._scores += self._own
 
-    def _play_cached(self, block: Order, targets: Any, q: Floats, weights: Floats | None) -> tuple[Updates, Counts]:
-        """Play a block: every update corrects all scores by a column of kernel values, kept for later epochs."""
+    def _by_columns(self, block: Order, scores: Floats) -> Callable[[int], None]:
+        """Correct all scores, and those of a block, by a column of kernel values, kept for later epochs."""
         assert self._scores is not None
-        all_scores, scores = self._scores, self._scores[block]
+        all_scores = self._scores
 
         def correct(i: int) -> None:
             all_scores[:] += self._column(int(block[i]))[:, None] * self.dual.step
             scores[i + 1 :] = all_scores[block[i + 1 :]]
 
-        updates, counts = self._scanned(scores, targets, q, weights, correct)
-        if len(updates.row) and not np.isfinite(all_scores).all():
-            raise overflowed("scores")
-        return updates, counts
+        return correct
 
     def _column(self, i: int) -> Floats:
         """Return K(x_i, ·) + b² for all examples."""

@@ -223,24 +223,25 @@ class DualLearner(Recorded):
 
     # ------------------------------------------------------------ files
 
-    def _state(self) -> State:
-        """Return a copy of the state that all such learners share."""
-        arrays: Arrays = {}
-        names = [f.name for f in fields(self.parameters) if f.name != "kernel"]
-        meta: dict[str, Any] = {
-            "parameters": plain_values({name: getattr(self.parameters, name) for name in names}),
-            "kernel": kernel_to_plain(self.kernel, arrays),
-            **self.recorded(),
-            **self.space.state().meta,
-            "dual": None,
-            "seen": self.seen,
-        }
-        if self.space.hasher is not None:
-            meta["bits"] = self.space.hasher.bits
-        if self.dual is not None:
-            meta["dual"], more = self.dual.state()
-            arrays |= more
-        return State(meta, {name: array.copy() for name, array in arrays.items()})
+    def state(self) -> State:
+        """Return the whole state, as plain values and arrays."""
+        with self.lock.exclusive():
+            arrays: Arrays = {}
+            names = [f.name for f in fields(self.parameters) if f.name != "kernel"]
+            meta: dict[str, Any] = {
+                "parameters": plain_values({name: getattr(self.parameters, name) for name in names}),
+                "kernel": kernel_to_plain(self.kernel, arrays),
+                **self.recorded(),
+                **self.space.state().meta,
+                "dual": None,
+                "seen": self.seen,
+            }
+            if self.space.hasher is not None:
+                meta["bits"] = self.space.hasher.bits
+            if self.dual is not None:
+                meta["dual"], more = self.dual.state()
+                arrays |= more
+            return State(meta, {name: array.copy() for name, array in arrays.items()})
 
     def _read_state(self, state: State, task: str, n_outputs: int) -> None:
         meta = state.meta

@@ -20,6 +20,7 @@ from perceptive.learners.dual import Dual
 from perceptive.learners.dual_learner import DualLearner
 from perceptive.learners.kernel_dataset import KernelDataset
 from perceptive.learners.kernel_values import Floats
+from perceptive.learners.learner import at_one_moment
 from perceptive.learners.new_classes import check_new, go_on_open, meet_output, open_dual, share
 from perceptive.named_functions import Functions
 from perceptive.parameters import KernelParameters
@@ -135,16 +136,12 @@ class KernelLearner(DualLearner, ClassLearner):
 
     # ------------------------------------------------------------ predicting
 
+    @at_one_moment
     def scores(self, X: Any, hypothesis: str | None = None, normalized: bool | None = None) -> Floats:
         """Return scores of many examples: one per row for two classes, else one per row and class."""
-        X = listed(X)
-        return self.asked(lambda: self._scores(X, hypothesis, normalized))
-
-    def _scores(self, X: Any, hypothesis: str | None, normalized: bool | None) -> Floats:
         if not self.classes:
             raise ValueError(NO_CLASSES)
-        predictor = self._dual_or_start(self.kernel).predictor()
-        X = self.read_raw(X)
+        predictor, X = self._dual_or_start(self.kernel).predictor(), self.read_raw(listed(X))
         self.check_features(X)
         normalized = self.parameters.normalized if normalized is None else normalized
         examples = self.as_predicted(X, predictor)
@@ -155,18 +152,13 @@ class KernelLearner(DualLearner, ClassLearner):
         """Return the index of the class of each example."""
         return self.decide(self.scores(X, hypothesis))
 
-    def predict_many(self, X: Any, hypothesis: str | None = None) -> list[Any]:
-        """Return the label of each example."""
-        return super().predict_many(listed(X), hypothesis)
-
     # ------------------------------------------------------------ files
 
     def state(self) -> State:
         """Return the whole state, as plain values and arrays."""
-        more = {"takes_objects": self.takes_objects, "temperature": self.temperature}
-        more |= {"announced": self.announced, "fixed": self.fixed}
         with self.lock.exclusive():
-            meta, arrays = self._state()
+            meta, arrays = super().state()
+            more = {name: getattr(self, name) for name in ("takes_objects", "temperature", "announced", "fixed")}
             return State({**meta, "classes": check_labels(self.classes), **more}, arrays)
 
     @classmethod

@@ -218,7 +218,7 @@ class KernelLists(ListDataset, DualDataset):
         for name, witness in problem.witnesses.items():
             of_all = dual.K.weighted(X, dual.supports, witness.vector)[:, 0] / witness.length
             scores[name] = np.ascontiguousarray(of_all)
-        yield self.list_margins(scores, *self._lengths(dual, X), problem.rule)
+        yield self.list_margins(scores, *self._lengths(dual, X))
 
     def _lengths(self, dual: Dual, X: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Of each list's pairs the shortest ‖φ(x_i) − φ(x_j)‖² above 0, the longest, and how many are 0."""

@@ -104,11 +104,6 @@ class KernelRankingLearner(DualLearner, ListLearner):
         facts = {"certified": p.cost is None, "mean_of_pairs": p.pairs == "all"}
         return [replace(problem, **facts) for problem in super().problems(witness)]
 
-    def state(self) -> State:
-        """Return the whole state, as plain values and arrays."""
-        with self.lock.exclusive():
-            return self._state()
-
     @classmethod
     def from_state(cls, state: State, functions: Functions | None = None) -> Self:
         """Make a learner from what `state` returned; raise ValueError if the parts do not fit together."""

@@ -171,7 +171,8 @@ def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **
     found = {name: v.compact(name) for name, there in kept.items() if there and known}
     if given is not None:
         found["given"] = _given(v, np.atleast_2d(as_floats(given, "witness")), space)
-    witnesses = {name: _witness(v, vector) for name, vector in found.items()}
+    looked = ((name, _witness(v, vector)) for name, vector in found.items())
+    witnesses = {name: witness for name, witness in looked if 0.0 < witness.length < math.inf}  # others say nothing
     start_length = None if v.initial is None else _length(v.initial)
     counts = {name: getattr(run, name) for name in ("rounds", "mistakes", "updates", "radius2")}
     facts |= {"delta": p.delta, "start_length": start_length, "certified": p.cost is None, **counts, **weighted(run)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from perceptive.learners.weights import (
 from perceptive.parameters import LinearParameters, RankingParameters
 from perceptive.rules import RULES
 from perceptive.state import Arrays
+
+if TYPE_CHECKING:
+    from perceptive.data.lists import RankedRows
 
 MOST_UPDATES = _core.FLOAT32_UPDATES  # of weights in float32: 2²⁴ equal steps later a step changes nothing
 RUN = (
@@ -169,19 +172,11 @@ class WeightVector(DeferredAverage):
         if self.run.updates >= MOST_UPDATES and self.dtype == np.float32:
             self._widen()
 
-    def learn_lists(
-        self,
-        rows: _core.Rows,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        grades: NDArray[np.float64],
-        gains: NDArray[np.float64] | None,
-        weights: NDArray[np.float64] | None,
-        pairs: str,
-    ) -> None:
-        """Play lists of candidates in the given order; list t is the rows from ``starts[t]`` to ``starts[t + 1]``."""
+    def learn_lists(self, lists: RankedRows, order: NDArray[np.int64]) -> None:
+        """Play lists of candidates in the given order."""
         self.forget_vectors()
-        _core.learn_lists(self.core, rows, order, starts, grades, gains, weights, pairs)
+        how = lists.starts, lists.grades, lists.gains, lists.weights, lists.pairs
+        _core.learn_lists(self.core, lists.rows, order, *how)
         self._check_precision()
 
     def finish(self) -> None:
@@ -326,9 +321,10 @@ class WeightVector(DeferredAverage):
     def linear(
         self, rows: _core.Rows, w: NDArray[Any] | SparseWeights, bias: NDArray[np.float64], threads: int = 1
     ) -> NDArray[np.float64]:
-        """Return scores under any weights of this shape."""
+        """Return scores under any weights of this shape; those of columns that the model has never met are 0."""
         scores = np.empty((rows.n, self.n_classes))
         if isinstance(w, np.ndarray):
+            w = w if rows.d <= len(w) else np.pad(w, ((0, rows.d - len(w)), (0, 0)))
             _core.linear_scores(rows, w, self.parameters.normalize, scores, threads)
         else:
             w.dots("z", rows, self.parameters.normalize, scores, threads)

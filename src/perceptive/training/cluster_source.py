@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,10 +89,6 @@ def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
     return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first, graded)
 
 
-def held_part(parsed: Parsed) -> Any:
-    return parsed.held
-
-
 def add_file(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
     """Return Σ‖x‖² and the number of rows so far."""
     if parsed.taught is None:
@@ -167,7 +164,7 @@ class ClusterSource(ShardSource):
         if self.fraction:
             self.split.holdout.check(self.kind.unit)
             self._held = self.cluster.ask(
-                lambda client: [client.submit(held_part, file, pure=False) for file in self._files.of(client)]
+                lambda client: [client.submit(attrgetter("held"), file, pure=False) for file in self._files.of(client)]
             )
 
     def _parsed(self, client: Any) -> list[Any]:
@@ -221,10 +218,6 @@ class ClusterSource(ShardSource):
         if self.dataset is None or self.dataset.learner is not run.learner:
             self.dataset = self.begin(run.learner)
         yield from super().blocks(run)
-
-    def player(self, dataset: Any, *block: Any) -> Any:
-        """Plays shards, as `mixing.play_block` does in this process."""
-        return dataset.play_block(dataset, *block)
 
     def score(self, learner: Any) -> float | None:
         if not self.fraction:

@@ -28,7 +28,7 @@ from perceptive.models.registry import from_state
 from perceptive.state import State
 from perceptive.training.cluster import Cluster, Futures
 from perceptive.training.loop import Run
-from perceptive.training.mixing import Block, Mixture, Seconds, Tree, join, order_of, play_shard
+from perceptive.training.mixing import Block, Mixture, Seconds, Tree, join, order_of, play_block, play_shard
 
 Task = Callable[..., Any]
 Deal = list[list[NDArray[np.int64]]]  # for each shard, rows of each part
@@ -149,7 +149,7 @@ class ClusterDataset(Dataset):
         return sum(self._sizes)
 
     def play_block(
-        self, dataset: Dataset, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
+        self, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
     ) -> Seconds:
         """Play all shards and mix, as `mixing.play_block` does in this process."""
         learner: Any = self.learner
@@ -203,6 +203,11 @@ class ClusterDataset(Dataset):
 
     chunks = play = margins = _elsewhere  # type: ignore[assignment]
     present = hashes = property(_elsewhere)
+
+
+@play_block.register
+def _(dataset: ClusterDataset, *block: Any) -> Seconds:
+    return dataset.play_block(*block)
 
 
 class ShardSource:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from perceptive.data.dataset import Dataset, Order
 from perceptive.data.labels import NewClass
 from perceptive.learners.learner import Learner
 from perceptive.parameters import TrainingParameters
-from perceptive.training.mixing import Player, Seconds, block_of, check_mixing, play_block, too_many
+from perceptive.training.mixing import Seconds, block_of, check_mixing, play_block, too_many
+
+if TYPE_CHECKING:
+    from perceptive.training.checkpoint import Checkpoint
 
 FEWEST = 10  # epochs that are played before few mistakes end a training
 
@@ -180,16 +183,6 @@ class InMemory:
         return None if self.held_out is None else self.held_out()
 
 
-class Keeper(Protocol):
-    """Saves checkpoints of a run."""
-
-    def after_chunk(self, run: Run, dataset: Dataset | None) -> None:
-        """Called between two chunks, or (without a dataset) between two blocks."""
-
-    def new_best(self, learner: Learner) -> None:
-        """Called when the learner has the best held-out score so far."""
-
-
 def hash_seed(random_state: int, epoch: int) -> int:
     """A seed for each epoch."""
     return (int(random_state) * 0x9E3779B97F4A7C15 + epoch * 0xD1342543DE82EF95 + 1) % 2**64
@@ -201,9 +194,8 @@ def train(
     *,
     report: Callable[[int], None] | None = None,
     after_epoch: Callable[[History], None] | None = None,
-    keeper: Keeper | None = None,
+    checkpoint: Checkpoint | None = None,
     threads: int = 1,
-    player: Player | None = None,
 ) -> History:
     """Play up to ``epochs`` epochs.
 
@@ -220,17 +212,14 @@ def train(
         Called about fifty times a second with the number of examples just played.
     after_epoch : callable or None
         Called with the history after each epoch.
-    keeper : Keeper or None
+    checkpoint : Checkpoint or None
+        Saves the run between two chunks.
     threads : int
         Threads for shards and other parallel work. Results do not depend on it.
-    player : callable or None
-        Plays the shards of a block and mixes them; None: `mixing.play_block`, if there are several shards.
     """
-    if player is None and run.training.shards > 1:
-        player = play_block
-    if player is not None:
+    if run.training.shards > 1:
         check_mixing(run.learner, run.training.shards)
-    loop = _Loop(run, source, report, after_epoch, keeper, threads, player)
+    loop = _Loop(run, source, report, after_epoch, checkpoint, threads)
     while not run.done:
         with run.learner.lock.learning():  # no other thread teaches it before the run is over
             with run.learner.lock.changing():
@@ -248,9 +237,8 @@ class _Loop:
     source: Source
     report: Callable[[int], None] | None
     after_epoch: Callable[[History], None] | None
-    keeper: Keeper | None
+    checkpoint: Checkpoint | None
     threads: int
-    player: Player | None
 
     def play(self) -> None:
         """Play the epochs, to the end or until a new learner has to start over."""
@@ -272,25 +260,25 @@ class _Loop:
                     run.learner.finish()
 
     def _play_epoch(self) -> None:
-        run, keeper = self.run, self.keeper
+        run, checkpoint, sharded = self.run, self.checkpoint, self.run.training.shards > 1
         for dataset, order in self.source.blocks(run):
-            if dataset is not None and self.player is not None:
-                self._play_shards(dataset, self.player)
+            if dataset is not None and sharded:
+                self._play_shards(dataset)
             elif dataset is not None:
                 self._play_block(dataset, order)
             run.block, run.chunk = run.block + 1, 0
             # What a resumable dataset keeps, another epoch needs: it is written down between two chunks only.
-            if keeper is not None and (self.player is not None or not (dataset is not None and dataset.resumable)):
-                keeper.after_chunk(run, None)
+            if checkpoint is not None and (sharded or not (dataset is not None and dataset.resumable)):
+                checkpoint.after_chunk(run, None)
             del dataset, order  # before the next ones are made
 
-    def _play_shards(self, dataset: Dataset, player: Player) -> None:
+    def _play_shards(self, dataset: Dataset) -> None:
         """Play a dataset by shards that are mixed."""
         run, training, history = self.run, self.run.training, self.run.history
         if run.epoch == run.block == 0 and len(dataset) < training.shards:
             raise too_many(training.shards, len(dataset))
         seed = hash_seed(hash_seed(run.learner.parameters.random_state, run.epoch), run.block)
-        spent = player(dataset, training.shards, block_of(training, seed), self.threads, self.report)
+        spent = play_block(dataset, training.shards, block_of(training, seed), self.threads, self.report)
         if len(history.seconds) <= run.epoch:
             history.seconds.append(asdict(Seconds()))
         for name, value in asdict(spent).items():
@@ -306,8 +294,8 @@ class _Loop:
             run.chunk += 1
             if self.report is not None:
                 self.report(played)
-            if self.keeper is not None and dataset.resumable:
-                self.keeper.after_chunk(run, dataset)
+            if self.checkpoint is not None and dataset.resumable:
+                self.checkpoint.after_chunk(run, dataset)
 
     def _end_epoch(self) -> None:
         run, learner, history = self.run, self.run.learner, self.run.history
@@ -326,8 +314,8 @@ class _Loop:
             history.held_out.append(score)
             if score >= best:  # of equals the later: an average is the better the longer it is
                 run.best_epoch, run.best = run.epoch, None if run.done else learner.snapshot()
-                if self.keeper is not None and not run.done:
-                    self.keeper.new_best(learner)
+                if self.checkpoint is not None and not run.done:
+                    self.checkpoint.new_best(learner)
             elif run.epoch - run.best_epoch >= run.training.patience:
                 run.done = True
         if self.after_epoch is not None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -33,8 +33,8 @@ SOON = 0.05  # seconds between two looks at what threads have played
 
 def check_mixing(learner: Any, shards: int) -> None:
     """Raise ParameterError if a learner cannot be mixed from shards."""
-    p = getattr(learner, "ranker", learner).parameters
-    representation = "linear" if hasattr(type(getattr(learner, "ranker", learner)), "replica") else "kernel"
+    learner = getattr(learner, "ranker", learner)
+    p, representation = learner.parameters, "linear" if hasattr(type(learner), "replica") else "kernel"
     for name in (None, "rule", "hypothesis", "keep", "delta"):
         value = getattr(p, name, None) if name else None
         reason = why_not_mixed(representation, name, value)
@@ -137,13 +137,14 @@ def too_many(shards: int, examples: int) -> ParameterError:
     return ParameterError(said, Parameter("shards", shards))
 
 
+@singledispatch
 def play_block(
     dataset: Dataset, shards: int, block: Block, threads: int, report: Callable[[int], None] | None = None
 ) -> Seconds:
     """Play a dataset by shards, in several threads, and mix; shards without any example are left out.
 
     Where an exception breaks in, the learner stays as it was before the block. ``report`` is called with the number of
-    examples just played, in the thread that has called.
+    examples just played, in the thread that has called. Datasets that lie elsewhere have a way of their own.
     """
     learner, n, began = cast(MixableLearner, dataset.learner), len(dataset), time.perf_counter()
     dataset.meet()
@@ -180,7 +181,6 @@ def deferred_sum(dataset: Any, shards: int, threads: int, problem: Any) -> NDArr
     return tree.root
 
 
-Player = Callable[[Dataset, int, Block, int, Callable[[int], None] | None], Seconds]
 Play = Callable[[int, Callable[[int], None] | None], Part]
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from perceptive.streams.file_format import FileFormat
     from perceptive.streams.parsing import Log
     from perceptive.training.loop import Run, Source
-    from perceptive.training.mixing import Player
 
 ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet", "model", "top"}
 Groups = tuple[g.Group, ...]
@@ -38,8 +37,6 @@ class Job(Protocol):
     files: Sequence[str]
     log: Log  # what was skipped, and what is odd
 
-    @property
-    def player(self) -> Player | None: ...  # what plays shards, where that is not this process
     @property
     def passes(self) -> int: ...  # how often the files are read before the first epoch, where that takes time
     @property

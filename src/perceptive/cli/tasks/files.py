@@ -16,7 +16,6 @@ from perceptive.training.blocks import Blocks
 from perceptive.training.class_weights import weigh_classes
 from perceptive.training.classifiers import calibrate
 from perceptive.training.loop import Run
-from perceptive.training.mixing import Player
 from perceptive.training.source import FileSource
 from perceptive.training.windows import MEMORY
 
@@ -42,7 +41,6 @@ class FileJob:
         self._size = sum(map(size_of, self.files))
         self.cluster: Any = None
         self.source: FileSource  # or what is as one, on a cluster
-        self.player: Player | None = None
         seed = 0 if learner is None else learner.parameters.random_state
         seed = seed if options.random_state is None else options.random_state
         how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed}
@@ -51,7 +49,7 @@ class FileJob:
                 from perceptive.training.cluster_source import ClusterSource
 
                 source: Any = ClusterSource(stream, kind, self.cluster, training.shards, **how)
-            self.source, self.player = source, source.player
+            self.source = source
         else:
             how |= {"epochs": training.epochs, "cache": options.cache, "memory": options.memory or MEMORY}
             self.source = FileSource(stream, kind, shuffle=training.shuffle, **how)

@@ -15,7 +15,6 @@ from perceptive.data.labels import Labels
 from perceptive.streams.parsing import Log
 from perceptive.training.holdout import HoldOut
 from perceptive.training.loop import Run
-from perceptive.training.mixing import Player
 
 Bools = NDArray[np.bool_]
 
@@ -36,11 +35,6 @@ class MemoryJob:
 
     certifies = False
     passes = 0
-
-    @property
-    def player(self) -> Player | None:
-        """The workers of the cluster."""
-        return None if self.cluster is None else self.source.dataset.play_block
 
     def prepare(self, report: Callable[[float], None]) -> None:
         """All has been read."""
