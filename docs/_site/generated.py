@@ -22,8 +22,15 @@ def commands() -> str:
         for action in top._actions
         if isinstance(action, argparse._SubParsersAction)
     ]
+    overview = _table(
+        ("command", "what it does"),
+        (
+            (f"[`{one.dest}`](#{one.dest})", _escaped(one.help or ""))
+            for one in found._choices_actions
+        ),
+    )
     return "\n".join(
-        _command(name, command) for name, command in found.choices.items()
+        [*overview, *map(_command, found.choices, found.choices.values())]
     )
 
 
@@ -147,15 +154,19 @@ def _options(name: str) -> set[str]:
 def _by_class(
     users: dict[type, dict[str, Any]], told: Callable[[dict[str, Any]], str]
 ) -> str:
-    """What is told of a parameter; where classes differ, of each."""
+    """What is told of a parameter; where classes differ, what most say, and then the others by name."""
     found: dict[str, list[str]] = {}
     for cls, said in users.items():
         found.setdefault(told(said), []).append(cls.__name__)
-    if len(found) == 1:
-        return next(iter(found))
-    return "<br>".join(
-        f"{text} *({', '.join(classes)})*" for text, classes in found.items()
+    most = max(found, key=lambda text: len(found[text]))
+    if 2 * len(found[most]) <= len(users):
+        most = ""
+    others = (
+        f"*{', '.join(classes)}:* {text}"
+        for text, classes in found.items()
+        if text != most
     )
+    return "<br>".join([most, *others] if most else others)
 
 
 def _default(said: dict[str, Any]) -> str:

@@ -113,6 +113,12 @@ def test_the_last_parts_are_laid_in_bins_too(monkeypatch):
     assert bins.sums[:, 0].tolist() == [1.0, -1.0, 1.0]
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_every_problem_has_a_part(parts):
+    with pytest.raises(ValueError, match="argument 2 is"):
+        Collection([None, None]).add([part([1.0])] * parts)
+
+
 def test_what_is_known_of_the_examples_besides_their_margins():
     collection = Collection([None])
     collection.add([Margins({"u": np.ones(3)}, np.array([0.0, 4.0, 0.0]), 4.0, np.array([1.0, 1.0, 1.0]))])

@@ -76,6 +76,13 @@ def test_texts_that_are_taken_for_words_are_told_of(end, options, tmp_path):
     assert "column 'body'" not in done.stderr
 
 
+def test_the_option_that_is_named_can_be_copied_into_a_shell(tmp_path):
+    rows = "".join(f'"this is the text {i}",{i % 2}\n' for i in range(40))
+    (tmp_path / "t.csv").write_text('"Message, full",label\n' + rows)
+    done = command("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--quiet")
+    assert "--text-column 'Message, full' (Python" in done.stderr
+
+
 def test_texts_of_candidates_are_told_of(tmp_path):
     lists = [
         {"candidates": [{"body": f"this is text {i}"}, {"body": f"that is text {i}"}], "best": 0} for i in range(9)

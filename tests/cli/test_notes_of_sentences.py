@@ -99,6 +99,11 @@ def test_raw_text_that_is_read_as_columns(tmp_path, template):
         assert "give --format raw" in perceptive("explain", "m", "raw.txt", cwd=tmp_path).stderr
         assert not perceptive("tag", "m", "raw.txt", "--raw", cwd=tmp_path).stderr
         assert not perceptive("tag", "m", "raw.txt", "--label-column", "-1", cwd=tmp_path).stderr
+    (tmp_path / "a.conllu").write_text("1\tAda\t_\tPROPN" + "\t_" * 6 + "\n2\tleft\t_\tVERB" + "\t_" * 6 + "\n\n")
+    perceptive("train", "a.conllu", "--task", "tag", "-o", "u", "--quiet", "--template", template, cwd=tmp_path)
+    (tmp_path / "raw.txt").write_text("Ada met Bob .\n")
+    told = perceptive("tag", "u", "raw.txt", cwd=tmp_path).stderr
+    assert "4 columns, but the model reads only the first; if the files are raw text, give --raw" in told
     (tmp_path / "raw.txt").write_text("Ada met Bob .\nBob left .\n")
     told = perceptive("tag", "m", "raw.txt", code=1, cwd=tmp_path).stderr
     assert "give every token the same columns (for raw text: --format raw)" in told

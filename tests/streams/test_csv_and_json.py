@@ -119,6 +119,12 @@ def test_texts_that_are_read_as_a_table_because_of_their_name(tmp_path):
     assert "--text" not in str(caught.value)
 
 
+def test_a_table_that_is_read_as_texts(tmp_path):
+    (tmp_path / "sms.CSV").write_text("kind,message\nham,Go on\n")
+    with pytest.raises(ValueError, match="give --label and --text-column instead of --text"):
+        streams.load(tmp_path / "sms.CSV", format="text")
+
+
 def test_broken_quotes_in_a_table_with_another_delimiter():
     for line in (b'a|1|"q|w"\n', b'"a"|1|q\n'):
         said = agree(core_csv, csv.parse, line, [(b"label|x|t", "any")])

@@ -145,8 +145,10 @@ TABLES = Group(
     "tables (csv, tsv, parquet) and JSON lines",
     {
         "label": _value("column or key of the label (default: label)"),
-        "categorical": _value("columns whose numbers are categories", "A,B,…", words),
-        "ignore": _value("columns to leave out", "A,B,…", columns),
+        "categorical": _value(
+            "columns whose numbers are categories; names with commas in double quotes", "A,B,…", words
+        ),
+        "ignore": _value("columns to leave out; names with commas in double quotes", "A,B,…", columns),
         "delimiter": _value("column separator (default: comma, tab or semicolon, as in the header)"),
         "quote": _choice(
             "csv: values may be in double quotes; none: quotes mean nothing (default: double)", "double", "none"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -66,7 +67,7 @@ def look(files: Iterable[str], format: FileFormat, log: Log) -> FileFormat:
         if format.name == "csv" and (said := _codes(columns)) is not None:
             log.remark("codes", f"{shown(path)}: {said}")
         if (text := text_among(columns)) is not None:
-            cure = f"read it as text with --text-column {text} (Python: text_column), or leave it out"
+            cure = f"read it as text with --text-column {shlex.quote(text)} (Python: text_column), or leave it out"
             log.remark("texts", f"{shown(path)}: {told_of_text(text)}; {cure}")
     return format
 

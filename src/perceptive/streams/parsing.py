@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -138,7 +139,9 @@ def _differing(path: str, columns: Sequence[str], before: Sequence[str]) -> str:
 
 
 def _cure(format: FileFormat, log: Log, path: str) -> str:
-    """What to add where a line is broken because texts are read as a table."""
+    """What to add where a line is broken because texts are read as a table, or a table as texts."""
+    if format.name == "text" and re.search(r"\.csv(\.\w+)?$", path, re.IGNORECASE):
+        return "; if this is a table, give --label and --text-column instead of --text (Python: format='csv')"
     pairs = format.name == "csv" and len(log.columns) == 2 and format.label not in log.columns
     if not pairs or not repeatable(path) or b"\t" not in peek(path):
         return ""

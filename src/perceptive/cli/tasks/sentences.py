@@ -88,7 +88,7 @@ def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence
         learner.columns
         or options.columns
         or options.label_column is not None
-        or learner.label_column not in (None, LAST)
+        or learner.label_column not in (None, LAST, conllu.LABEL)
     )
     tagger, rows = getattr(learner, "tagger", learner), [row for one in sentences for row in one.rows]
     if named or tagger.features is not None or not sentences[0].in_columns or sentences[0].universal:
