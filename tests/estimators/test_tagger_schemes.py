@@ -239,6 +239,13 @@ def test_prefixes_that_no_scheme_knows_take_no_time(scheme, monkeypatch):
     assert len(asked) < 1500
 
 
+@pytest.mark.parametrize("scheme", schemes.SCHEMES)
+def test_a_sentence_of_one_token_has_a_label_in_every_scheme(scheme):
+    y = [schemes.convert(["B-X", "I-X", "I-X"], "bio", scheme)]
+    tagger = SequenceTagger(constraints=scheme, encoding=None).fit([list("abc")], y)
+    assert schemes.violation(scheme, tagger.predict([["a"]])[0]) is None
+
+
 @pytest.mark.parametrize("kind", ["", "-X"])
 @pytest.mark.parametrize("encoding", ["bioes", None])
 @pytest.mark.parametrize(("scheme", "letters"), [("bmes", "BMMESBE"), ("bmewo", "BMMEWBE")])
