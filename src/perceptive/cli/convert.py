@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUT", help="a file, or - for standard output")
     parser.add_argument("--to", metavar="FORMAT", help="format of OUT: conll, conllu, doccano, prodigy, spacy or brat "
                         "(default: by its name)")  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme: iob2 (bio), iob1, bioes, bilou, bmes, "
+    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme: iob2 (bio), iob1, bioes, bilou, bmes, bmewo, "
                         "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
                         "scheme, and spans that do not match tokens: repaired (default), refused, or left")  # fmt: skip

@@ -1,8 +1,9 @@
 """Precision, recall and F of whole segments, counted like the script conlleval of the CoNLL shared tasks.
 
 A segment is right if its type and both its ends are right. Labels that break a scheme are read as conlleval reads them:
-a change of type begins a new segment, and so does I after O. BIOES and BILOU, which the script does not know, are
-counted too. Where no label has a prefix of segments there are none: to the script, -LRB- is a segment of the type LRB-.
+a change of type begins a new segment, and so does I after O. BIOES, BILOU, BMES and BMEWO, which the script does
+not know, are counted too. Where no label has a prefix of segments there are none: to the script, -LRB- is a segment of
+the type LRB-.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 Tag = tuple[str, str]  # prefix and type
 Span = tuple[int, int, str]  # start, end and label
 OUTSIDE = ("O", "")
-MARKS = {*"BIESLUM[]"}  # prefixes of labels that mark segments
+MARKS = {*"BIESLUMW[]"}  # prefixes of labels that mark segments
 
 
 @dataclass
@@ -192,8 +193,8 @@ def segments(labels: Sequence[Any]) -> list[tuple[int, int, str]]:
 def _ends(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
-        (p in ("B", "I", "M") and q in ("B", "O", "S", "U"))
-        or p in ("E", "L", "S", "U")
+        (p in ("B", "I", "M") and q in ("B", "O", "S", "U", "W"))
+        or p in ("E", "L", "S", "U", "W")
         or (p not in ("O", ".") and kind_before != kind)
         or p in ("]", "[")
     )
@@ -202,8 +203,8 @@ def _ends(before: Tag, label: Tag) -> bool:
 def _starts(before: Tag, label: Tag) -> bool:
     (p, kind_before), (q, kind) = before, label
     return (
-        q in ("B", "S", "U")
-        or (p in ("O", "E", "L", "S", "U") and q in ("I", "E", "L", "M"))
+        q in ("B", "S", "U", "W")
+        or (p in ("O", "E", "L", "S", "U", "W") and q in ("I", "E", "L", "M"))
         or (q not in ("O", ".") and kind_before != kind)
         or q in ("[", "]")
     )

@@ -17,7 +17,7 @@ INTERNAL = "BIES"
 
 def _meanings(scheme: str) -> dict[str, str]:
     """Return the BIOES letters that each letter of a scheme may become."""
-    found = {p: "".join(q for q, name in zip(INTERNAL, LETTERS[scheme], strict=True) if name == p) for p in "BIMELSU"}
+    found = {p: "".join(q for q, name in zip(INTERNAL, LETTERS[scheme], strict=True) if name == p) for p in "BIMELSUW"}
     return {p: found[p] for p in PREFIXES[scheme]} | {"O": "O"} | ({"I": INTERNAL} if scheme in STRICT else {})
 
 

@@ -23,14 +23,14 @@ FIRST = 5  # places of repaired labels that are listed
 # How many labels may break a scheme, and be slips, however few there are: of a training set, and of what comes later,
 # which may be a single sentence
 WHOLE, LATER = (0, 0), (20, 2)
-ROLES = {"B": 0, "I": 1, "M": 1, "E": 2, "L": 2, "S": 3, "U": 3}  # begins, goes on, ends, both begins and ends
+ROLES = {"B": 0, "I": 1, "M": 1, "E": 2, "L": 2, "S": 3, "U": 3, "W": 3}  # begins, goes on, ends, both begins and ends
 
 
 OUTSIDE = ("O", "o", "0")
 STYLES = (  # other ways to write labels of segments: B_PER, PER-B, b-per
-    re.compile(r"(?P<prefix>[BIESLUM])[_:./](?P<kind>.+)"),
-    re.compile(r"(?P<kind>.+)[-_:./](?P<prefix>[BIESLUM])"),
-    re.compile(r"(?P<prefix>[bieslum])[-_:./](?P<kind>.+)"),
+    re.compile(r"(?P<prefix>[BIESLUMW])[_:./](?P<kind>.+)"),
+    re.compile(r"(?P<kind>.+)[-_:./](?P<prefix>[BIESLUMW])"),
+    re.compile(r"(?P<prefix>[bieslumw])[-_:./](?P<kind>.+)"),
 )
 
 

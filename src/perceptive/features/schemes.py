@@ -6,7 +6,7 @@ scheme       the segments [New York]-LOC [Rome]-LOC are
 ``iob1``     I-LOC I-LOC B-LOC: B only if the previous token is in a segment of the same type
 ``bio``      B-LOC I-LOC B-LOC: every segment begins with B
 ``bioes``    B-LOC E-LOC S-LOC: E ends a segment, S is a segment of one token
-``bilou``    B-LOC L-LOC U-LOC: the same with different letters, as ``bmes``, with M for I
+``bilou``    B-LOC L-LOC U-LOC: the same with different letters, as ``bmes`` and ``bmewo``
 ``ioe2``     I-LOC E-LOC E-LOC: every segment ends with E
 ``ioe1``     I-LOC E-LOC I-LOC: E only if the next token is in a segment of the same type
 ===========  ==========================================================================================
@@ -25,15 +25,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PREFIXES = {"bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE", "bmes": "BMES"}
+PREFIXES = {
+    "bio": "BI", "iob1": "BI", "bioes": "BIES", "bilou": "BILU", "ioe2": "IE", "ioe1": "IE", "bmes": "BMES",
+    "bmewo": "BMEW",
+}  # fmt: skip
 SCHEMES = tuple(PREFIXES)
 ALIASES = {"iob2": "bio", "iobes": "bioes"}  # other names that are in use
 LETTERS = {  # for the first, a middle and the last token of a segment, and for its only one; see `STRICT`
     "bio": "BIIB", "iob1": "BIIB", "bioes": "BIES", "bilou": "BILU", "bmes": "BMES", "ioe2": "IIEE", "ioe1": "IIEE",
+    "bmewo": "BMEW",
 }  # fmt: skip
 STRICT = {"iob1": "bio", "ioe1": "ioe2"}  # schemes that mark only segments that touch; these mark all segments alike
-AS_BIOES = {"L": "E", "U": "S", "M": "I"}  # what the letters of BILOU and BMES are called there
-TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "M", "", "BI", "IE")  # what `_follows` tells apart
+AS_BIOES = {"L": "E", "U": "S", "M": "I", "W": "S"}  # what the letters of BILOU, BMES and BMEWO are called there
+TOLD_APART = ("O", "B", "I", "E", "S", "L", "U", "M", "W", "", "BI", "IE")  # what `_follows` tells apart
 EDGE = ("O", "")  # outside the sentence nothing goes on
 END = object()  # of a sentence, as a neighbour of labels
 Span = tuple[int, int, str]  # first token, behind the last, type
@@ -48,7 +52,7 @@ def named(name: str) -> str:
     ('bio', 'ioe1')
     >>> named("bies")
     Traceback (most recent call last):
-    ValueError: 'bies' is not a scheme of labels; choose one of bio, iob1, bioes, bilou, ioe2, ioe1, bmes, iob2, iobes
+    ValueError: 'bies' is not a scheme of labels; choose one of bio, iob1, bioes, bilou, ioe2, ioe1, bmes, bmewo, ...
     """
     if name not in (*SCHEMES, *ALIASES):
         raise ValueError(f"{name!r} is not a scheme of labels; choose one of {', '.join((*SCHEMES, *ALIASES))}")
@@ -146,7 +150,7 @@ def possible(labels: Collection[Any]) -> list[str]:
     if prefixes == {"I"} and all(split(label)[1] for label in labels if label != "O"):
         return ["iob1"]
     typed = any(split(label)[1] for label in labels)
-    if not prefixes & ({*"BEUSL"} if typed else {*"B"}):
+    if not prefixes & ({*"BEUSLW"} if typed else {*"B"}):
         return []
     return [scheme for scheme in SCHEMES if prefixes <= {*PREFIXES[scheme]}]
 
@@ -223,6 +227,7 @@ def completed(scheme: str, labels: Iterable[Any]) -> list[Any]:
     needs = {
         "bio": {"I": "B"}, "bioes": {"I": "BE", "B": "IE", "E": "BI"}, "ioe2": {"I": "E"}, "ioe1": {"E": "I"},
         "iob1": {"B": "I"}, "bilou": {"I": "BL", "B": "IL", "L": "BI"}, "bmes": {"M": "BE", "B": "ME", "E": "BM"},
+        "bmewo": {"M": "BE", "B": "ME", "E": "BM"},
     }[scheme]  # fmt: skip
     found = [join(p, kind) for prefix, kind in map(split, known) for p in needs.get(prefix, "")]
     return [label for label in dict.fromkeys(found) if label not in known]
@@ -283,7 +288,7 @@ def spans(labels: Sequence[Any], scheme: str = "bio") -> list[Span]:
     begin, kind = -1, ""
     for t, label in enumerate([*labels, "O"]):
         prefix, now = split(label)
-        prefix = AS_BIOES.get(prefix, prefix) if scheme in ("bilou", "bmes") else prefix
+        prefix = AS_BIOES.get(prefix, prefix) if scheme in ("bilou", "bmes", "bmewo") else prefix
         new = prefix in ("B", "S") or (prefix in ("I", "E") and (begin < 0 or now != kind))
         if begin >= 0 and (new or prefix == "O"):
             found.append((begin, t, kind))

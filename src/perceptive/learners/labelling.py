@@ -100,7 +100,7 @@ class Labelling:
             only = f"every label is {only!r}, so there is nothing to learn; check the column of the labels"
             warnings.warn(ExampleWarning(literal(only), 0), stacklevel=2)
         self.keep_to(y, whole)
-        if self.scheme == "bioes" and not any(schemes.split(label)[0] in ("O", "S") for label in labels):
+        if self.scheme is not None and not any(schemes.violation(self.scheme, [label]) is None for label in labels):
             labels["O"] = None  # else a sentence of one token could not be labelled
         if self.segments:
             longest = longest_segment(y, self.max_segment)

@@ -292,7 +292,7 @@ SEQUENCE: Record = {
     "dictionaries": TEXTS,
     "labels": LABELS,
     "scheme": one_of(*SCHEMES, None),
-    "given": one_of("bio", "iob1", "bilou", "bmes", "ioe1", "ioe2", None),
+    "given": one_of("bio", "iob1", "bilou", "bmes", "bmewo", "ioe1", "ioe2", None),
     "recognised": FLAG,
     "settled": Optional(FLAG),
     "longest": Optional(Maybe(whole(1, maximum=2**16 - 1))),
