@@ -23,6 +23,7 @@ from perceptive.data.lists import (
     check_grades,
     graded_as,
     grades_of,
+    is_graded,
     lists_of,
     settled_pairs,
     starts_of,
@@ -115,12 +116,12 @@ class ListLearner(Recorded):
     # ------------------------------------------------------------ learning
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """Learn which candidate is best: its index from 0 on, or a set of equally good ones.
+        """Learn which candidate is best: its index from 0 on, a set of equally good ones, or the grade of each.
 
         Returns whether it was a mistake, so whether none of them won.
         """
         xs = self.candidates(xs)
-        return self.learn_graded(xs, grades_of(best, _count(xs)), weight)
+        return self.learn_graded(xs, best if is_graded(best) else grades_of(best, _count(xs)), weight)
 
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
         """Learn how good each candidate is. Return whether it was a mistake."""
