@@ -83,6 +83,12 @@ class ListLearner(Recorded):
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of candidates; for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
 
+    def explained(self, n: int, label: Any, decisions: Any) -> list[tuple[int, Any]]:
+        """Return the score that explains each of n candidates; it is for no label."""
+        if label is not None:
+            raise ValueError(f"label is {label!r}, but candidates have a score and no label; leave it out")
+        return [(1, None)] * n
+
     def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
         """Candidates, grades and sizes, whichever way they are given."""
         return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)
