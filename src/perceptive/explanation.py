@@ -152,14 +152,22 @@ def explain(
       star              1          +2          +2
       critic            1          -1          -1
     """
-    if hasattr(learner, "labelling"):
-        return explain_tokens(learner, [x], top, hypothesis)[0]
-    if hasattr(learner, "ranker"):
-        return explain_choice(learner, x, top, hypothesis)
-    if hasattr(learner, "dual"):
-        return explain_supports(learner, learner.batch_of(x), label, top, hypothesis)[0]
+    if label is not None and learner.explained_by in ("tokens", "choice"):
+        raise ValueError(f"label is {label!r}, but a sentence is explained by the labels that it gets; leave it out")
+    return EXPLAIN[learner.explained_by](learner, x, names, label, top, hypothesis)
+
+
+def _one_row(learner: Any, x: Any, names: Sequence[str] | None, *how: Any) -> Explanation:
     row = single_row(x if is_frame(x) else learner.space.unframed(x))
-    return explain_rows(learner, *_rows(learner.space, row, names), label, top, hypothesis)[0]
+    return explain_rows(learner, *_rows(learner.space, row, names), *how)[0]
+
+
+def _single(learner: Any, hypothesis: str | None) -> str:
+    """The hypothesis that predicts; raises where it has no single vector."""
+    hypothesis = hypothesis or learner.parameters.hypothesis
+    if hypothesis == "voted":
+        raise ParameterError(VOTED, LAST)
+    return str(hypothesis)
 
 
 # ---------------------------------------------------------------- linear learners
@@ -171,60 +179,46 @@ def explain_rows(
     learner: Any, X: Any, name: Naming, label: Any = None, top: int | None = None, hypothesis: str | None = None
 ) -> list[Explanation]:
     """Explain the predictions of a linear learner for rows (an object with CSR arrays) of named columns."""
-    hypothesis = hypothesis or learner.parameters.hypothesis
-    if hypothesis == "voted":
-        raise ParameterError(VOTED, LAST)
+    hypothesis = _single(learner, hypothesis)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, learner.n_features or 0, False)
     assert rows is not None  # indices rise
-    rows, ranks = learner.space.find(rows), not hasattr(learner, "decide")
-    which = [0] * rows.n if ranks else _which(learner, rows.n, label, lambda: learner.decisions_of(rows, hypothesis))
-    weights, name = {k: _weights(learner, k, hypothesis) for k in set(which)}, cache(name)
-    told = []
-    for i, k in enumerate(which):
+    rows = learner.space.find(rows)
+    outputs = learner.explained(rows.n, label, lambda: learner.decisions_of(rows, hypothesis))
+    name = cache(name)
+
+    def values(i: int) -> tuple[NDArray[Any], Floats]:
         entries = slice(X.indptr[i], X.indptr[i + 1])
-        columns, x = X.indices[entries], X.data[entries].astype(np.float64)
+        x = X.data[entries].astype(np.float64)
         if learner.parameters.normalize:
             x = x / (float(np.linalg.norm(x)) or 1.0)
-        w, bias = weights[k]
+        return X.indices[entries], x
+
+    def part(column: int, value: float, weight: float, added: float) -> Part:
+        called, sign = name(column)
+        return Part(called, column, value * sign, weight * sign, added)
+
+    return _explain_each(learner, outputs, values, part, top, hypothesis)
+
+
+def _explain_each(
+    learner: Any,
+    outputs: Sequence[tuple[int, Any]],
+    values: Callable[[int], tuple[NDArray[Any], Floats]],
+    part: Callable[..., Part],
+    top: int | None,
+    hypothesis: str,
+) -> list[Explanation]:
+    """Explain one output for each example, of which ``values`` gives the columns, or supports, and their values."""
+    weights, told = {k: learner.weights_of(k, hypothesis) for k, _ in set(outputs)}, []
+    for i, (k, label) in enumerate(outputs):
+        (columns, x), (w, bias) = values(i), weights[k]
         found = _telling(columns, x, w[columns], x * w[columns])
 
-        def part(i: int, found: tuple[NDArray[Any], ...] = found) -> Part:
-            column, value, weight, added = (array[i].item() for array in found)
-            called, sign = name(column)
-            return Part(called, column, value * sign, weight * sign, added)
+        def listed(j: int, found: tuple[NDArray[Any], ...] = found) -> Part:
+            return part(*(array[j].item() for array in found))
 
-        told.append(_explained(None if ranks else learner.classes[k], found[-1], part, bias, top))
+        told.append(_explained(label, found[-1], listed, bias, top))
     return told
-
-
-def _which(learner: Any, n: int, label: Any, decisions: Callable[[], NDArray[np.int64]]) -> list[int]:
-    """The class that is explained, for each of n examples: the predicted one, unless one was asked about."""
-    if label is None:
-        decided: list[int] = decisions().tolist()
-        return decided
-    if label not in learner.index:
-        raise ValueError(f"no class {label!r}; there are {', '.join(map(str, learner.classes))}")
-    return [learner.index[label]] * n
-
-
-def _weights(learner: Any, k: int, hypothesis: str) -> tuple[Floats, float]:
-    """The weights of the columns in the score of a class, and the bias; one against one: the sum over its pairs."""
-    total, bias = np.zeros(learner.n_features or 0), 0.0
-    if not hasattr(learner, "decide"):  # a ranker: one vector scores all candidates
-        return learner.space.by_column(learner.vector.column(hypothesis, 0)), bias
-    for pair, vector in learner.vectors.items():
-        output, sign = 0, 1.0
-        if not vector.binary:
-            output = k
-        elif learner.binary or len(pair) == 2:
-            second = 1 if learner.binary else pair[1]
-            sign = 1.0 if k == second else -1.0 if learner.binary or k == pair[0] else 0.0
-        else:
-            sign = float(pair[0] == k)
-        if sign:
-            total += sign * learner.space.by_column(vector.column(hypothesis, output))
-            bias += sign * vector.bias * float(vector.compact(hypothesis)[1][output])
-    return total, bias
 
 
 def _telling(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -314,29 +308,19 @@ def explain_supports(
     learner: Any, X: Any, label: Any = None, top: int | None = None, hypothesis: str | None = None
 ) -> list[Explanation]:
     """Explain the predictions of a learner in the dual: what each support adds, the largest first."""
-    dual = learner.learned().predictor()
-    hypothesis = hypothesis or learner.parameters.hypothesis
-    if hypothesis == "voted":
-        raise ParameterError(VOTED, LAST)
+    dual, hypothesis = learner.learned().predictor(), _single(learner, hypothesis)
     X = learner.read_raw(X)
-    n, ranks = X.shape[0] if hasattr(X, "shape") else len(X), not hasattr(learner, "decide")
-    which = [1] * n if ranks else _which(learner, n, label, lambda: learner.decisions(X, hypothesis))
-    names = [None, None] if ranks else learner.classes
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    outputs = learner.explained(n, label, lambda: learner.decisions(X, hypothesis))
     if dual.supports is None:
-        return [Explanation(names[k], 0.0, 0.0, []) for k in which]
-    coefficients = dual.coefficients(hypothesis, getattr(learner.parameters, "normalized", False))
+        return [Explanation(label, 0.0, 0.0, []) for _, label in outputs]
     K = dual.K.with_supports(learner.as_predicted(X, dual), dual.supports).astype(np.float64)
-    told = []
-    for i, k in enumerate(which):
-        alpha = (1 if k else -1) * coefficients[:, 0] if dual.task == "binary" else coefficients[:, k]
-        found = _telling(np.asarray(dual.ids), K[i], alpha, K[i] * alpha)
+    all_supports, ids = np.arange(len(dual.ids)), dual.ids
 
-        def part(i: int, found: tuple[NDArray[Any], ...] = found) -> Part:
-            number, *numbers = (array[i].item() for array in found)
-            return Part(f"support {number}", None, *numbers)
+    def part(support: int, *numbers: float) -> Part:
+        return Part(f"support {ids[support]}", None, *numbers)
 
-        told.append(_explained(names[k], found[-1], part, 0.0, top))
-    return told
+    return _explain_each(learner, outputs, lambda i: (all_supports, K[i]), part, top, hypothesis)
 
 
 # ---------------------------------------------------------------- taggers
@@ -350,8 +334,7 @@ def explain_tokens(
     The features of a segment are listed at its first token. With ``encoding``, weights belong to the internal labels,
     whose names the transitions show. The scores of the tokens add up to the score of the path.
     """
-    if (hypothesis or learner.parameters.hypothesis) == "voted":
-        raise ParameterError(VOTED, LAST)
+    hypothesis = _single(learner, hypothesis)
     weights = {(name, label): weight for name, label, weight in learner.heaviest(-1, hypothesis)}
     return [_explain_sentence(learner, x, weights, top, hypothesis) for x in as_lists(X)]
 
@@ -391,3 +374,11 @@ def explain_choice(
     row, labels = learner.chosen(x, hypothesis)
     told: Explanation = explain(learner.ranker, row, top=top, hypothesis=hypothesis)
     return replace(told, label=labels)
+
+
+EXPLAIN: dict[str, Callable[..., Any]] = {
+    "features": _one_row,
+    "supports": lambda learner, x, _, *how: explain_supports(learner, learner.batch_of(x), *how)[0],
+    "tokens": lambda learner, x, _, __, *how: explain_tokens(learner, [x], *how)[0],
+    "choice": lambda learner, x, _, __, *how: explain_choice(learner, x, *how),
+}  # by what a learner's predictions are explained by

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from perceptive import LinearClassifier, tune
+from perceptive import KernelClassifier, LinearClassifier, tune
 from perceptive.learners import LinearLearner
 from perceptive.parameters import EstimatorParameters, LinearParameters, TrainingParameters
 from scikit_checks import every_check
@@ -155,16 +155,24 @@ def test_one_class_only():
     assert set(LinearClassifier().partial_fit(X, np.zeros(len(y))).predict(X)) == {0.0}
 
 
-def test_river():
-    from river import base, compose, datasets, evaluate, metrics, preprocessing
+@pytest.mark.parametrize("clf", [LinearClassifier(), KernelClassifier(kernel="gaussian(gamma=0.2)")], ids=repr)
+def test_river(clf):
+    from river import base, compose, datasets, ensemble, evaluate, metrics, preprocessing
 
-    clf = LinearClassifier()
+    clf = clone(clf)
     model = preprocessing.StandardScaler() | clf
     metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     assert metric.get() > 0.85
     assert isinstance(model, compose.Pipeline)
     assert isinstance(clf, base.Classifier)
-    assert LinearClassifier().predict_one({"a": 1}) is None
+    assert clone(clf).predict_one({"a": 1}) is None
+    again = model.clone({type(clf).__name__: {"rule": "pa1"}})
+    assert (again[type(clf).__name__].rule, clf.rule) == ("pa1", "perceptron")
+    assert again.predict_one({"age_of_domain": 1}) is None
+    assert clf.clone(include_attributes=True).learner_.updates == clf.learner_.updates > 0
+    votes = model.clone({type(clf).__name__: {"hypothesis": "voted"}})  # River's ensembles add up probabilities
+    bag = ensemble.BaggingClassifier(votes, n_models=3, seed=1)
+    assert evaluate.progressive_val_score(datasets.Phishing().take(200), bag, metrics.Accuracy()).get() > 0.8
 
 
 def test_learning_one_by_one_is_learning_many():

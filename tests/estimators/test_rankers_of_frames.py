@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from perceptive import KernelRanker, LinearRanker, load, save
+from perceptive.learners import RankingLearner
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -62,6 +63,23 @@ def test_one_list_is_matched_by_name(ranker, frame):
             model.learn(one, answer)
         assert np.concatenate(model.decision_function(lists)) == pytest.approx(np.concatenate(expected), rel=1e-4)
         assert [model.find_best(one) for one in ones] == model.predict(lists).tolist()
+
+
+@pytest.mark.parametrize("made", kinds().values(), ids=kinds())
+def test_columns_of_grades_are_grades(made):
+    """Not sets of indices, which their numbers might be as well."""
+    lists = parts(NUMBERS, made)
+    columns = [made(NUMBERS.assign(grade=GRADES).iloc[i : i + 4])["grade"] for i in range(0, N, 4)]
+    one, other = LinearRanker().fit(lists, columns), LinearRanker().fit(lists, [list(column) for column in columns])
+    assert (one.coef_ == other.coef_).all()
+
+
+def test_a_learner_takes_grades_as_its_estimator_does():
+    ranker, learner = LinearRanker(hypothesis="last", pairs="all"), RankingLearner(pairs="all")
+    for lists, grades in zip(np.split(NUMBERS.to_numpy(), N // 4), np.split(GRADES, N // 4), strict=True):
+        ranker.learn(lists, grades.tolist())
+        learner.learn(lists, grades.tolist())
+    assert (ranker.coef_ == learner.vector.vector("last")[0][:, 0]).all()
 
 
 def test_frames_that_do_not_fit_together_are_refused():

@@ -140,6 +140,9 @@ def test_the_choice_of_a_reranker(kernel):
         told = reranker.explain(x)
         assert told.label == reranker.predict([x])[0]
         assert told.score == pytest.approx(reranker.learner_.score(x), abs=1e-4)
+    for model in (reranker, tagger.fit(PEOPLE, TAGS)):
+        with pytest.raises(ValueError, match="a sentence is explained by the labels that it gets"):
+            model.explain(PEOPLE[0], label="B-PER")
 
 
 def test_candidates_of_a_ranker():
@@ -152,6 +155,8 @@ def test_candidates_of_a_ranker():
     told = ranker.explain([2.0, 3.0])
     assert told.score == pytest.approx(ranker.decision_function([[[2.0, 3.0]]])[0])
     assert all(part.name.startswith("support ") for part in told.parts)
+    with pytest.raises(ValueError, match="candidates have a score and no label"):
+        ranker.explain([2.0, 3.0], label="best")
 
 
 def test_command(tmp_path):

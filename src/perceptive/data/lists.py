@@ -85,7 +85,7 @@ def grades_of(best: Any, n: int) -> NDArray[np.float64]:
 
 def is_graded(truth: Any) -> bool:
     """Whether the answer to a list is a grade for each candidate, and not an index or a set of such."""
-    return isinstance(truth, Sequence | np.ndarray) and not isinstance(truth, str) and np.ndim(truth) == 1
+    return np.ndim(truth) == 1  # sets, like texts, have no dimensions
 
 
 def lists_of(X: Sequence[Any], y: Sequence[Any] | None, any_kind: bool = False) -> Lists:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from perceptive.certificates import Certificate, certify
@@ -65,6 +68,21 @@ class ClassifierRunMixin(RunMixin[Learner]):
     random_state: int
     probability: bool
     hypothesis: str
+
+    _supervised = _multiclass = True  # what River asks of a classifier
+
+    def __post_init__(self) -> None:
+        river = sys.modules.get("river.base")  # which, where it is in use, asks what it is given before it has it learn
+        if river is not None and not issubclass(type(self), river.Classifier):
+            river.Classifier.register(type(self))
+
+    def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
+        """Return a copy as River's ensembles ask for it: untrained, unless with ``include_attributes``."""
+        model: Self = copy.deepcopy(self) if include_attributes else clone(self)
+        return model.set_params(**(new_params or {}))  # type: ignore[attr-defined, no-any-return]
+
+    def _get_params(self) -> dict[str, Any]:
+        return dict(self.get_params(deep=False))  # type: ignore[attr-defined]
 
     @classmethod
     def from_learner(cls, learner: Any) -> Self:

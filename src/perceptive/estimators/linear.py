@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -74,15 +73,8 @@ class LinearClassifier(
 
     bias: float | str = parameter("auto")
 
-    _supervised = _multiclass = True  # what River asks of a classifier
-
     _learner = LinearLearner
     _parameters = LinearParameters
-
-    def __post_init__(self) -> None:
-        river = sys.modules.get("river.base")  # which, where it is in use, asks what it is given before it has it learn
-        if river is not None and not issubclass(LinearClassifier, river.Classifier):
-            river.Classifier.register(LinearClassifier)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

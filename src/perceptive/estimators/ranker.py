@@ -16,7 +16,6 @@ from perceptive.data.lists import (
     candidates,
     has_preference,
     is_frames,
-    is_graded,
     lists_by_query,
     lists_of,
     objects,
@@ -131,7 +130,7 @@ class RankerMixin(RunMixin[Learner]):
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
         xs = self._one_list(xs)
-        mistake = (learner.learn_graded if is_graded(best) else learner.learn)(xs, best, weight)
+        mistake = learner.learn(xs, best, weight)
         if first or "_first" in self.__dict__:
             self._look_at(learner, xs, first)
         self._take(learner, History() if first else None)

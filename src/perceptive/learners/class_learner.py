@@ -7,7 +7,7 @@ or each against each (ovo).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,13 @@ class ClassLearner(Recorded):
     @abstractmethod
     def batch_of(self, x: Any) -> Any:
         """Return one example as a batch of one."""
+
+    def explained(self, n: int, label: Any, decisions: Callable[[], Decisions]) -> list[tuple[int, Any]]:
+        """Return which score explains each of n predictions, and its label: of a class, or of the predicted ones."""
+        if label is not None and label not in self.index:
+            raise ValueError(f"no class {label!r}; there are {', '.join(map(str, self.classes))}")
+        which = decisions().tolist() if label is None else [self.index[label]] * n
+        return [(k, self.classes[k]) for k in which]
 
     # ------------------------------------------------------------ learning
 

@@ -35,6 +35,7 @@ WITNESSES = ("last", "averaged", "best")
 class DualLearner(Recorded):
     """A learner that remembers its mistakes, and whose kernel compares new examples with them."""
 
+    explained_by = "supports"
     # What learning changes, beside the dual.
     learned_names: tuple[str, ...] = ("kernel", "n_features", "seen", "first_epoch")
 
@@ -178,6 +179,12 @@ class DualLearner(Recorded):
     def facts(self, **own: Any) -> dict[str, Any]:
         supports = 0 if self.dual is None else len(self.dual)
         return {"kernel": repr(self.kernel), **super().facts(**own, features=self.n_features, supports=supports)}
+
+    def weights_of(self, k: int, hypothesis: str) -> tuple[Any, float]:
+        """Return the coefficients of the supports in score k, and its bias."""
+        dual = self.learned().predictor()
+        alpha = dual.coefficients(hypothesis, getattr(self.parameters, "normalized", False))
+        return (1 if k else -1) * alpha[:, 0] if dual.task == "binary" else alpha[:, k], 0.0
 
     def outputs(self) -> Iterator[tuple[Any, WeightVector, int]]:
         """None: features have no weights."""

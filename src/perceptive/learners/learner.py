@@ -100,6 +100,8 @@ class Learner(ABC):
         Whether it is between two examples of a stream, since `learn` or `learn_many`. The averaged hypothesis then
         credits v_K with the example that it is about to predict, (Σ m_k v_k + v_K)/(m + 1). Training closes it: Σ m_k
         v_k/m.
+    explained_by : str
+        What adds up to a score: "features", "supports", the "tokens" of a sentence; or a "choice" of a ranker.
     threads : int
         Threads that may work at the same time while it learns; results do not depend on it.
     """
@@ -111,6 +113,7 @@ class Learner(ABC):
     ids: int
     first_epoch: tuple[int, int] | None
     open: bool
+    explained_by: str
     threads: int = 1
 
     def __new__(cls, *_: Any, **__: Any) -> Self:

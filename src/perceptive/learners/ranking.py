@@ -23,6 +23,7 @@ from perceptive.data.lists import (
     check_grades,
     graded_as,
     grades_of,
+    is_graded,
     lists_of,
     settled_pairs,
     starts_of,
@@ -82,6 +83,12 @@ class ListLearner(Recorded):
     def scores(self, X: Any, sizes: Any = None, hypothesis: str | None = None) -> NDArray[np.float64]:
         """Return scores of candidates; for ``voted`` the share of the votes in the list (``sizes=None``: one list)."""
 
+    def explained(self, n: int, label: Any, decisions: Any) -> list[tuple[int, Any]]:
+        """Return the score that explains each of n candidates; it is for no label."""
+        if label is not None:
+            raise ValueError(f"label is {label!r}, but candidates have a score and no label; leave it out")
+        return [(1, None)] * n
+
     def _lists(self, X: Any, y: Any, sizes: Any) -> Lists:
         """Candidates, grades and sizes, whichever way they are given."""
         return lists_of(X, y, self.takes_objects) if sizes is None else Lists(X, y, sizes)
@@ -115,12 +122,12 @@ class ListLearner(Recorded):
     # ------------------------------------------------------------ learning
 
     def learn(self, xs: Any, best: Any, weight: float = 1.0) -> bool:
-        """Learn which candidate is best: its index from 0 on, or a set of equally good ones.
+        """Learn which candidate is best: its index from 0 on, a set of equally good ones, or the grade of each.
 
         Returns whether it was a mistake, so whether none of them won.
         """
         xs = self.candidates(xs)
-        return self.learn_graded(xs, grades_of(best, _count(xs)), weight)
+        return self.learn_graded(xs, best if is_graded(best) else grades_of(best, _count(xs)), weight)
 
     def learn_graded(self, xs: Any, grades: Any, weight: float = 1.0) -> bool:
         """Learn how good each candidate is. Return whether it was a mistake."""

@@ -92,6 +92,8 @@ class RerankingLearner(Learner):
     ['O', 'O', 'B']
     """
 
+    explained_by = "choice"
+
     def __new__(cls, *_: Any, **__: Any) -> Self:
         return object.__new__(cls)  # the ranker's lock is its lock
 

@@ -47,6 +47,7 @@ OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 class SequenceRun(MixableLearner):
     """The base class of the tagger's learner: everything about its model except learning and predicting."""
 
+    explained_by = "tokens"
     parameters: SequenceParameters
     given_parameters: dict[str, Any]  # the preset that sentences choose brings others
     model: _core.SequenceModel | None

@@ -41,6 +41,7 @@ Scores = NDArray[np.float64]
 class VectorLearner(Recorded, MixableLearner):
     """A recorded learner with a vector for each of its problems."""
 
+    explained_by = "features"
     vectors: dict[Any, WeightVector]  # of each problem, by the classes that it is about
     _open = False  # as every vector is, those to come included
 
@@ -72,6 +73,19 @@ class VectorLearner(Recorded, MixableLearner):
             for vector in self.vectors.values():
                 vector.finish()
         self.check_growth()
+
+    def weights_of(self, k: int, hypothesis: str) -> tuple[Scores, float]:
+        """Return the weights of the columns in score k, and its bias; one against one: the sum over its pairs."""
+        total, bias = np.zeros(self.n_features or 0), 0.0
+        for pair, vector in self.vectors.items():
+            output, sign = (0, float(k in pair)) if vector.binary else (k, 1.0)
+            if vector.binary and len(pair) != 1:  # of two classes the first has the negative score
+                first, second = pair or (0, 1)
+                sign = float(k == second) - float(k == first)
+            if sign:
+                total += sign * self.space.by_column(vector.column(hypothesis, output))
+                bias += sign * vector.bias * float(vector.compact(hypothesis)[1][output])
+        return total, bias
 
     def check_growth(self) -> None:
         """Call `check_finite`, but only if the weights are so long that it may fail: it reads all of them."""
