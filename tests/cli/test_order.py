@@ -1,5 +1,6 @@
 """The order of files, and of the lines in a file, does not decide the model."""
 
+import errno
 import functools
 import gzip
 import json
@@ -12,6 +13,7 @@ from perceptive import LinearClassifier, streams
 from perceptive.cli.options import amount, duration
 from perceptive.models.registry import load_learner
 from perceptive.streams import blocks
+from perceptive.streams.cache import Cache
 from perceptive.training.checkpoint import Checkpoint
 
 SMALL = "60000"  # bytes of memory: a fraction of the examples
@@ -68,12 +70,36 @@ def test_files_of_one_class_each_share_small_windows(folder):
     assert accuracy(folder, "class*.tsv", "--epochs", 10, "--memory", SMALL) > expected - 0.02
 
 
-def test_packed_files_of_one_class_each_take_turns_within_a_window(folder):
-    """Blocks are as small as windows ask for: here each file would be one block of the usual size."""
+@pytest.mark.parametrize("cached", [True, False])
+def test_packed_files_of_one_class_each_are_mixed(folder, monkeypatch, cached):
+    """By the cache; where there can be none, they take turns within a window, in blocks as small as that asks for."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "cannot be written")
+
+    if not cached:
+        monkeypatch.setattr(Cache, "append", full)
     for path in folder.glob("class*.tsv"):
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     expected = float((folder / "fit1").read_text())
     assert accuracy(folder, "class*.tsv.gz", "--epochs", 1, "--memory", SMALL) > expected - 0.025
+
+
+def test_tables_sorted_by_another_column_are_mixed_in_one_epoch(tmp_path):
+    """One for each class; and a cache that is kept changes nothing."""
+    rng = np.random.default_rng(0)
+    rows = sorted((x, "ab"[int(x + 3 * z > 0)], z) for x, z in rng.normal(size=(4000, 2)).tolist())
+    for label in "ab":
+        lines = [f'"{one}",{x},{z}\n' for x, one, z in rows[::2] if one == label]
+        (tmp_path / f"{label}.csv").write_text("label,x,z\n" + "".join(lines))
+    (tmp_path / "test.csv").write_text("label,x,z\n" + "".join(f"{one},{x},{z}\n" for x, one, z in rows[1::2]))
+    command, found = ["train", "a.csv", "b.csv", "--label", "label", "--epochs", 1, "--memory", 20_000], []
+    for options in (["--cache", "kept"], []):
+        perceptive(*command, "-o", "m", *options, cwd=tmp_path)
+        found.append(load_learner(tmp_path / "m").vectors[()].vector("last")[0])
+    assert np.array_equal(*found)
+    done = json.loads(perceptive("eval", "m", "test.csv", "--json", cwd=tmp_path).stdout)
+    assert done["metrics"]["accuracy"] > 0.97
 
 
 def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
@@ -89,14 +115,14 @@ def test_two_labels_are_one_problem_also_where_they_come_late(tmp_path):
         assert load_learner(tmp_path / "m").binary
 
 
-def write_packed(folder, order):
+def text_in(order):
     lines = [line for _, line in lines_of(4000, 2, seed=1)]
     if order == "sorted":
         lines.sort()
     if order == "in turns":  # 300 of one label, 20 of the other, 300, 20, …: a run passes half a window
         some, others = (sorted(line for line in lines if line.startswith(label))[:1000] for label in ("c0", "c1"))
         lines = [line for i in range(10) for line in 3 * some[100 * i : 100 * i + 100] + others[20 * i : 20 * i + 20]]
-    (folder / "packed.tsv.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    return "".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +138,7 @@ def write_packed(folder, order):
 )
 def test_where_the_order_still_matters_the_run_says_so(tmp_path, monkeypatch, order, options, warned):
     monkeypatch.setattr(blocks, "BLOCK", 8000)
-    write_packed(tmp_path, order)
-    done = perceptive("train", "packed.tsv.gz", "--text", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    done = perceptive("train", "-", "--text", "-o", "m", "--quiet", *options, cwd=tmp_path, input=text_in(order))
     assert ("examples in a row have the label 'c" in done.stderr) == warned
     assert ("shuffle the lines, train for several epochs, or allow more memory" in done.stderr) == warned
 

@@ -2,8 +2,8 @@
 
 The examples are parsed into a cache, in the order of the files, before the first round. Every epoch plays them from
 there: all at once, like arrays, if they fit in memory, else as `windows` describes. One epoch over more than memory
-holds, without a hold-out, needs no cache: the files are mixed while they are parsed, as `streams.mixing` describes, and
-files that can only be read from their start go through a window.
+holds, without a hold-out, needs no cache where the files can be mixed while they are parsed, as `streams.mixing`
+describes. So it is done, as far as possible, where there can be no cache; pipes are read in one epoch through a window.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class FileSource:
         self.split = Split(kind, HoldOut(0.0, seed), stream.dtype)  # nothing has been read
         self.skipped, self.done, self.complete = 0, 0.0, False
         self._bytes = sum(os.path.getsize(path) for path in stream.files if os.path.isfile(path))
-        self._path, self._needed = cache, epochs > 1 or cache is not None or holdout > 0
+        in_turns = shuffle and not kind.can_be_mixed(stream) and all(map(repeatable, stream.files))
+        self._path, self._needed = cache, epochs > 1 or cache is not None or holdout > 0 or in_turns
         self._cache: Cache | None = None
         self._lock: FileLock | None = None
         self._made_from: dict[str, Any] = {}  # what a cache that is kept is known by
