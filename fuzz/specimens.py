@@ -153,7 +153,7 @@ def _checkpoints(folder: str, like: str) -> Iterator[Specimen]:
     for case in _cases(IN_MEMORY, "checkpoint", like):
         learner = case.make()
         try:
-            train(Run.of(learner, TRAINING), _in_memory(case, learner), keeper=StopAfter(path, 6))
+            train(Run.of(learner, TRAINING), _in_memory(case, learner), checkpoint=StopAfter(path, 6))
         except Stop:
             kind, meta, arrays = model_file.read(path)
             held = {name: np.array(array) for name, array in arrays.items()}
