@@ -111,8 +111,7 @@ class FeatureRow {
 
     // A number of a column as it becomes the value of a feature.
     double number(std::string_view column, double x) {
-        if (measures) measures->add(column, x);
-        return options_.scaling ? scale_of(column)(x) : x;
+        return measures || options_.scaling ? measured_and_scaled(column, x) : x;
     }
 
     void add_missing(std::string_view column, std::string_view space) {
@@ -166,7 +165,12 @@ class FeatureRow {
         return std::string_view(text_).substr(f.begin + f.length, f.space);
     }
 
-    void enter(std::uint32_t hash, std::string_view name, double value) {
+    double measured_and_scaled(std::string_view column, double x) {
+        if (measures) measures->add(column, x);
+        return scale_of(column)(x);
+    }
+
+    PERCEPTIVE_INLINE void enter(std::uint32_t hash, std::string_view name, double value) {
         if (options_.columns) return enter_known(name, value);
         const std::uint32_t bucket = options_.kernel.bucket(hash);
         if (options_.remember) names.add(bucket, name);

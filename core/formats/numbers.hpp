@@ -81,18 +81,19 @@ inline const char* read_decimal(const char* p, const char* end, double& number) 
 
 // ---------------------------------------------------------------- many bytes at a time
 
-constexpr i64 QUICK = 40;  // bytes that a quick reader may look at
+constexpr i64 QUICK = 40;   // bytes that the quick reader of a number may look at
+constexpr i64 WINDOW = 72;  // and that of entries
 
 // Where among 32 bytes there are no digits: bit i is for byte i. What follows is told from what precedes without a
 // branch that would have to guess the length of a number.
 inline std::uint32_t others_in(const char* p) {
 #if defined(__SSE2__)
-    const auto half = [](const char* q) {
-        const __m128i x = _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q)), _mm_set1_epi8('0'));
-        const __m128i other = _mm_cmpeq_epi8(_mm_max_epu8(x, _mm_set1_epi8(10)), x);  // ≥ 10
-        return static_cast<std::uint32_t>(_mm_movemask_epi8(other));
+    const auto digits = [](const char* q) {
+        const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+        const __m128i from_least = _mm_sub_epi8(x, _mm_set1_epi8(static_cast<char>('0' + 128)));  // 0 is the least
+        return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmplt_epi8(from_least, _mm_set1_epi8(10 - 128))));
     };
-    return half(p) | half(p + 16) << 16;
+    return ~(digits(p) | digits(p + 16) << 16);
 #else
     std::uint32_t others = 0;
     for (int i = 0; i < 32; ++i) others |= static_cast<std::uint32_t>(!is_digit(p[i])) << i;
@@ -114,36 +115,81 @@ inline std::uint64_t some_digits(const char* p, int n) {
            32;
 }
 
-constexpr std::uint64_t WHOLE_POWERS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+constexpr std::uint32_t WHOLE_POWERS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-// An entry of the most common kinds: up to 8 digits, a colon, and "d.dddddddd " (up to 8 digits) or "dddddddd ".
-struct PlainEntry {
-    std::uint64_t index;
-    double value;
-    int size;
+// The numbers that m digits at p, and n digits at q, make, each 1 … 8. Reads eight bytes of both.
+struct TwoNumbers {
+    std::uint32_t first, second;
 
-    // False where it is of another kind.
-    bool read(const char* p) {
-        constexpr std::uint32_t sentinel = std::uint32_t{1} << 31;
-        std::uint32_t others = others_in(p) | sentinel;
-        const int colon = __builtin_ctz(others);
-        if (static_cast<unsigned>(colon - 1) >= 8 || p[colon] != ':') return false;
-        const int point = __builtin_ctz(others &= (others - 1) | sentinel), digits = point - colon - 1;
-        if (static_cast<unsigned>(digits - 1) >= 8) return false;
-        index = some_digits(p, colon);
-        if (p[point] == ' ') {
-            value = static_cast<double>(static_cast<i64>(some_digits(p + colon + 1, digits)));
-            size = point + 1;
-            return true;
+#if defined(__SSE2__)
+    TwoNumbers(const char* p, std::size_t m, const char* q, std::size_t n) {
+        const __m128i both = _mm_set_epi64x(last_of_eight(q, n), last_of_eight(p, m));
+        const __m128i digits = _mm_subs_epu8(both, _mm_set1_epi8('0'));  // before them are zeros
+        const __m128i pairs = _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(10 << 8 | 1)), 8);
+        const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+        const __m128i eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+        first = static_cast<std::uint32_t>(_mm_cvtsi128_si32(eights));
+        second = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_srli_epi64(eights, 32)));
+    }
+
+  private:
+    static i64 last_of_eight(const char* p, std::size_t n) {
+        std::uint64_t x;
+        std::memcpy(&x, p, 8);
+        return static_cast<i64>(x << (64 - 8 * n));
+    }
+#else
+    TwoNumbers(const char* p, std::size_t m, const char* q, std::size_t n)
+        : first(static_cast<std::uint32_t>(some_digits(p, static_cast<int>(m)))),
+          second(static_cast<std::uint32_t>(some_digits(q, static_cast<int>(n)))) {}
+#endif
+};
+
+// Entries of the most common kinds, up to 8 digits, a colon, and "d.dddddddd " (up to 8 digits) or "dddddddd ": those
+// that end among 64 bytes. All of them are told apart at once, so that none waits for the end of the one before.
+class PlainEntries {
+  public:
+    std::uint32_t index = 0;
+    double value = 0.0;
+    std::size_t length = 0;  // of the index of the entry that was read last
+    const char* next;        // where the next entry begins
+
+    explicit PlainEntries(const char* p)
+        : next(p), others_(others_in(p) | std::uint64_t{others_in(p + 32)} << 32 | LAST) {}
+
+    // False where the next entry is of another kind, or ends beyond.
+    bool read() {
+        if (!others_) return false;
+        std::uint64_t others = others_;
+        length = first_of(others);
+        if (length - 1 >= 8 || next[length] != ':') return false;
+        std::size_t begin = length + 1, end = first_of(others &= others - 1);
+        std::uint32_t whole = 0;
+        const bool fraction = next[end] == '.';
+        if (fraction) {
+            if (end != begin + 1) return false;
+            whole = static_cast<std::uint32_t>(next[begin] - '0');
+            begin = end + 1;
+            end = first_of(others & (others - 1));
         }
-        const int end = __builtin_ctz(others &= (others - 1) | sentinel), fraction = end - point - 1;
-        if (p[point] != '.' || digits != 1 || static_cast<unsigned>(fraction - 1) >= 8 || p[end] != ' ') return false;
-        const auto whole = static_cast<std::uint64_t>(p[colon + 1] - '0');
-        const std::uint64_t w = whole * WHOLE_POWERS[fraction] + some_digits(p + point + 1, fraction);
-        value = static_cast<double>(static_cast<i64>(w)) / POWERS_OF_TEN[fraction];
-        size = end + 1;
+        const std::size_t n = end - begin;
+        if (n - 1 >= 8 || next[end] != ' ') return false;
+        const TwoNumbers found(next, length, next + begin, n);
+        index = found.first;
+        value = static_cast<double>(static_cast<std::int32_t>(found.second + whole * WHOLE_POWERS[n]));
+        if (fraction) value /= POWERS_OF_TEN[n];
+        next += end + 1;
+        others_ >>= end + 1;
         return true;
     }
+
+  private:
+    // Taken for others, so that an entry that begins before them has three.
+    static constexpr std::uint64_t LAST = std::uint64_t{7} << 61;
+
+    static std::size_t first_of(std::uint64_t bits) { return static_cast<std::size_t>(__builtin_ctzll(bits)); }
+
+    std::uint64_t others_;  // bit i is for byte i from next on
 };
 
 // Reads a decimal of the common kind, [-] up to 8 digits [. up to 15 digits], that starts at byte `at` of p, as

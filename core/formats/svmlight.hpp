@@ -85,21 +85,27 @@ class SvmlightParser : public FeatureParser<V> {
         std::int32_t* index = examples.indices.room(hashed ? 0 : most);
         V* value = examples.data.room(hashed ? 0 : most);
         std::size_t stored = 0;
-        while (p < end && *p != '#') {
-            if constexpr (!hashed) {  // entries such as "1234:0.0567 ", one after the other
-                PlainEntry entry;
-                while (text_end_ - p >= QUICK && entry.read(p) && p + entry.size <= end) {
-                    const std::uint64_t column = entry.index - base_;
-                    if (column >= limit_ || static_cast<i64>(column) <= last) break;
-                    last = static_cast<i64>(column);
-                    index[stored] = static_cast<std::int32_t>(column);
-                    value[stored] = static_cast<V>(entry.value);
-                    ++stored;
-                    p += entry.size;
-                }
-                p = skip_blanks(p, end);
-                if (p == end || *p == '#') break;
+        const auto store = [&](std::string_view name, i64 column, double x) {
+            last = column;
+            if constexpr (hashed) {
+                add(name, x);
+            } else {
+                index[stored] = static_cast<std::int32_t>(column);
+                value[stored++] = static_cast<V>(x);
             }
+        };
+        while (p < end && *p != '#') {
+            while (text_end_ - p >= WINDOW) {  // entries such as "1234:0.0567 ", one after the other
+                const char* const before = p;
+                for (PlainEntries some(p); some.read(); p = some.next) {
+                    const std::uint64_t column = std::uint64_t{some.index} - base_;
+                    if (column >= limit_ || static_cast<i64>(column) <= last) break;
+                    store(name_of(p, p + some.length), static_cast<i64>(column), some.value);
+                }
+                if (p == before) break;
+            }
+            p = skip_blanks(p, end);
+            if (p == end || *p == '#') break;
             double x;
             std::uint64_t number;
             const char *colon, *q = nullptr;
@@ -126,15 +132,7 @@ class SvmlightParser : public FeatureParser<V> {
                     refuse_number(token(colon + 1, end), "value", "write index:value, entries separated by spaces",
                                   type_name<V>);
             }
-            last = static_cast<i64>(column);
-            if constexpr (hashed) {
-                const std::string_view name(p, static_cast<std::size_t>(colon - p));
-                features.add(name, finite(features.number(name, x), p), {}, text_end_ - colon >= 4);
-            } else {
-                index[stored] = static_cast<std::int32_t>(column);
-                value[stored] = static_cast<V>(x);
-                ++stored;
-            }
+            store(name_of(p, colon), static_cast<i64>(column), x);
             p = skip_blanks(q, end);
         }
         if constexpr (hashed) {
@@ -149,9 +147,17 @@ class SvmlightParser : public FeatureParser<V> {
         }
     }
 
+    [[gnu::noinline]] void add(std::string_view name, double x) {  // inlined twice it is slower
+        features.add(name, finite(features.number(name, x), name.data()), {}, text_end_ - name.end() >= 4);
+    }
+
     // The name of a column that is not hashed: its index as files have it.
     std::string name_of(std::int32_t column) const {
         return std::to_string(static_cast<std::uint64_t>(column) + base_);
+    }
+
+    static std::string_view name_of(const char* p, const char* colon) {
+        return {p, static_cast<std::size_t>(colon - p)};
     }
 
     template <class T>

@@ -42,7 +42,12 @@ class Murmur3 {
     static std::uint32_t mix(std::uint32_t k) { return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u; }
     std::uint32_t byte(std::size_t i) const { return static_cast<unsigned char>(bytes_[i]); }
     std::uint32_t word(std::size_t i) const {
-        return byte(i) | byte(i + 1) << 8 | byte(i + 2) << 16 | byte(i + 3) << 24;
+        std::uint32_t four;
+        std::memcpy(&four, bytes_ + i, 4);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        four = __builtin_bswap32(four);
+#endif
+        return four;
     }
 
     void go_on(std::size_t n) {

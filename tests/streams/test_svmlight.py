@@ -165,6 +165,27 @@ def test_core_and_twin_agree_on_any_bytes(text, options):
     agree(text, **options)
 
 
+def test_common_entries_at_every_place():
+    """What is read by many bytes at a time: indices and numbers of every length, at every place among these bytes."""
+    rng = random.Random(0)
+
+    def digits(most):
+        n = rng.randint(1, most)
+        return str(rng.randrange(10 ** (n - 1), 10**n))
+
+    kinds = [lambda: digits(9), lambda: "0." + digits(9), lambda: digits(1) + "." + digits(8).zfill(8)]
+    rare = [lambda: digits(4) + "." + digits(4), lambda: "-0." + digits(6), lambda: digits(1) + ".", lambda: "1e-3"]
+    for odd in (0.0, 0.0, 0.0, 0.1, 0.5):
+        for _ in range(40):
+            indices = sorted({int(digits(9)) for _ in range(40)})
+            entries = [f"{j}:{rng.choice(rare if rng.random() < odd else kinds)()}" for j in indices]
+            line = f"{digits(12)} " + " ".join(entries)
+            text = f"{line}\n{line}{' ' * rng.randrange(90)}\r\n".encode()
+            agree(text, single=rng.random() < 0.5)
+            place = rng.randrange(len(text))
+            agree(text[:place] + rng.choice([b":", b" ", b".", b"\n", b"x", b"#", b"7"]) + text[place + 1 :])
+
+
 def test_random_bytes_never_crash():
     rng = random.Random(0)
     for _ in range(300):

@@ -26,16 +26,22 @@ def pack(weights: Arrays) -> Arrays:
     ways = {name: _narrowest(array) for name, array in weights.items()}
     if not _saves(n, size, ways):
         return _written(weights, ways)
-    values = {name: np.concatenate([array[rows][found] for rows, found in _changed(weights)])
-              for name, array in weights.items()}  # fmt: skip
-    return {AT: changed(weights, _index(size))} | _written(values, ways)
+    at, values = np.empty(n, _index(size)), {name: np.empty(n, array.dtype) for name, array in weights.items()}
+    each, end = size // len(weights["z"]), 0
+    for rows, found in _changed(weights):
+        here = np.flatnonzero(found)
+        begin, end = end, end + len(here)
+        at[begin:end] = here + rows.start * each
+        for name, array in weights.items():
+            values[name][begin:end] = array[rows].reshape(-1)[here]
+    return {AT: at} | _written(values, ways)
 
 
-def changed(weights: Arrays, dtype: Any = np.int64) -> NDArray[Any]:
+def changed(weights: Arrays) -> NDArray[np.int64]:
     """Where weights are that are not at their start, counted row by row."""
     each = math.prod(weights["z"].shape[1:])
-    found = [(np.flatnonzero(found) + rows.start * each).astype(dtype) for rows, found in _changed(weights)]
-    return np.concatenate(found) if found else np.empty(0, dtype)
+    found = [np.flatnonzero(found) + rows.start * each for rows, found in _changed(weights)]
+    return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
 def _changed(weights: Arrays) -> Iterator[tuple[slice, NDArray[np.bool_]]]:

@@ -74,8 +74,12 @@ def sizes_of(measures: _core.Measures) -> str | None:
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.sqrt(squares / np.maximum(nonzero, 1))
     full = 2 * nonzero > measures.rows
-    names = [name if name.isdecimal() else repr(name) for name in measures.names]
-    return told_of_sizes(sizes, full, full & (low != high), names.__getitem__)
+
+    def shown(column: int) -> str:
+        name = measures.names[column]
+        return name if name.isdecimal() else repr(name)
+
+    return told_of_sizes(sizes, full, full & (low != high), shown)
 
 
 def told_of_sizes(
