@@ -265,7 +265,7 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
     space.rows(X)  # raises where this is no example
     from scipy.sparse import csr_array
 
-    matrix = csr_array(inspected(X) if hasattr(X, "tocsr") else np.asarray(X, np.float64), copy=True)
+    matrix = space.known_part(csr_array(inspected(X) if hasattr(X, "tocsr") else np.asarray(X, np.float64), copy=True))
     matrix.sum_duplicates()
     if names is None and space.format is not None:
         return matrix, file_names(space.format, space.names)

@@ -60,6 +60,74 @@ def test_a_table_is_learned_from_as_a_file_is(folder, form):
     assert again.learner_.mistakes == model.learner_.mistakes
 
 
+LINES = {
+    "svm": (["+1 1:1 2:0.5", "-1 2:0.25 3:1", "+1 1:0.7", "-1"], [{1: 1, "2": 0.5}, {"3": 1.0, 2: 0.25}, {1: 0.7}, {}]),
+    "vw": (
+        ["1 | plain:2 |a x:1 y:2 |b z", "-1 |a x:-1 |b w=red", "1 |a y:1 |b z:0.5", "-1 |"],
+        [
+            {"plain": 2, "a^x": 1, "a^y": 2, "b^z": 1.0},
+            {"a^x": -1, "b^w": "red"},
+            {"a^y": 1, "b^z": 0.5},
+            {"a^y": None},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--interactions", "a:b"]])
+@pytest.mark.parametrize("form", ["svm", "vw"])
+def test_dicts_of_features_are_what_lines_are(tmp_path, form, options):
+    if form == "svm" and options:
+        options = ["--zero-based"]
+    lines, dicts = LINES[form]
+    y = [1, -1, 1, -1]
+    (tmp_path / f"a.{form}").write_text("\n".join(lines) + "\n")
+    run("train", f"a.{form}", "-o", "m", "--quiet", *options, cwd=tmp_path)
+    model, expected = perceptive.load(tmp_path / "m"), go_on(tmp_path, "m", f"a.{form}")
+    np.testing.assert_array_equal(model.decision_function(dicts), model.decision_function(lines))
+    assert [model.predict_one(x) for x in dicts] == model.predict(lines).tolist()
+    said = model.explain(dicts[0])
+    assert {part.name for part in said.parts} == {part.name for part in model.explain(lines[0]).parts} != set()
+    again = perceptive.load(tmp_path / "m").partial_fit(dicts, y)
+    assert bits(again) == bits(expected)
+    assert clone(model).fit(dicts, y).score(dicts, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "x", "message"),
+    [
+        ("svm", {"size": 1.0}, r"row 1 has the feature 'size', but .* numbered features; give numbers: \{1: 0.5"),
+        ("svm", {2: "red"}, "row 1 has the value 'red'"),
+        ("svm", {0: 1.0}, "row 1: feature index 0: indices start at 1"),
+        ("svm", {1: np.inf}, "row 1: value 'inf' is not finite"),
+        ("vw", {"a b": 1.0}, "row 1: 'a b' has a space, a bar or a colon"),
+        ("vw", {"a": "1|2"}, "row 1: 'a' has a space, a bar or a colon"),
+        ("vw", {"a:b^c": 1.0}, "row 1: 'a:b\\^c' has a space, a bar or a colon"),
+    ],
+)
+def test_dicts_that_no_line_can_say_are_refused(tmp_path, form, x, message):
+    (tmp_path / f"a.{form}").write_text("\n".join(LINES[form][0]) + "\n")
+    run("train", f"a.{form}", "-o", "m", "--quiet", cwd=tmp_path)
+    model = perceptive.load(tmp_path / "m")
+    with pytest.raises(ValueError, match=message):
+        model.predict([{}, x])
+
+
+def test_a_row_that_is_wider_is_explained_by_what_is_known(tmp_path):
+    (tmp_path / "a.svm").write_text("\n".join(LINES["svm"][0]) + "\n")
+    run("train", "a.svm", "-o", "m", "--quiet", cwd=tmp_path)
+    model = perceptive.load(tmp_path / "m")
+    wide = np.arange(7.0)
+    assert model.explain(wide).score == pytest.approx(model.explain(wide[:3]).score) != 0
+
+
+def test_a_model_of_numbered_features_is_fitted_to_named_ones(tmp_path):
+    (tmp_path / "a.svm").write_text("\n".join(LINES["svm"][0]) + "\n")
+    model = LinearClassifier().fit_stream(tmp_path / "a.svm")
+    model.fit([{"weight": 1.0}, {"weight": -1.0}], ["up", "down"])
+    assert model.predict([{"weight": 3.0}]).tolist() == ["up"]
+
+
 def test_texts_are_learned_from_as_a_file_is(folder):
     model = perceptive.load(folder / "text").partial_fit(TEXTS[2:], KINDS[2:])
     assert bits(model) == bits(go_on(folder, "text", "b.tsv"))

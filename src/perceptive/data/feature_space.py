@@ -169,7 +169,7 @@ class FeatureSpace:
         if is_texts(X):
             return True
         if self.format.name in LINES:
-            return False
+            return is_dicts(X)
         return is_dicts(X) or is_frame(X) or self._is_table(X)
 
     def missing(self, columns: Iterable[str]) -> list[str]:
@@ -231,7 +231,9 @@ class FeatureSpace:
         return X
 
     def knows(self, X: Any) -> bool:
-        """Return whether raw examples have a training column, if they name columns."""
+        """Return whether raw examples have a training column, if they name columns; numbered ones have numbers."""
+        if self.format is not None and self.format.name == "svmlight" and is_dicts(X):
+            return all(name.isdecimal() for name in names_of(X))
         names = names_of(X) if self.header else []
         return not names or not {*names}.isdisjoint(self.header)
 
@@ -270,15 +272,19 @@ class FeatureSpace:
         """
         if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
             return as_rows(X, Vocabulary())
-        X, known = self.named(X), self.n_features
+        X = self.named(X)
         if self.takes_raw(X):
             found = self.examples(X)
-            X = _core.csr_rows(found.indptr, found.indices, found.data, known or 0, False)
-        if self.grows and self.vocabulary is None and known is not None and len(getattr(X, "shape", ())) == 2:
-            X = X[:, :known] if X.shape[1] > known else X
-        rows = as_rows(X, self.hasher or self.vocabulary)
+            X = _core.csr_rows(found.indptr, found.indices, found.data, self.n_features or 0, False)
+        rows = as_rows(self.known_part(X), self.hasher or self.vocabulary)
         self.check(rows.d, self.grows)
         return self.find(rows)
+
+    def known_part(self, X: Any) -> Any:
+        """Return a matrix without the columns that are new, where files may bring some; anything else unchanged."""
+        known, shape = self.n_features, getattr(X, "shape", ())
+        cut = self.grows and self.vocabulary is None and known is not None and len(shape) == 2 and shape[1] > known
+        return X[:, :known] if cut else X
 
     def whole_rows(self, X: Any) -> _core.Rows:
         """Return rows to inspect, by place, with hashes: unknown names and columns come last."""

@@ -23,7 +23,7 @@ from perceptive.cached import cached
 from perceptive.data.rows import is_dicts
 from perceptive.errors import warn_caller
 from perceptive.frames import as_arrow, is_frame, is_table, listed
-from perceptive.streams.dicts import as_line
+from perceptive.streams.dicts import as_line, as_svmlight_line, as_vw_line
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import NO_KEY, FileFormat
 from perceptive.streams.first_lines import ROWS, index_column, told_of_index
@@ -269,7 +269,12 @@ def with_statistics(
 def _lines(X: Any, format: FileFormat, columns: Sequence[str]) -> tuple[Callable[..., Any], list[bytes]]:
     """What makes the parser of raw input, given whether it tells names and the idf; and the lines that it reads."""
     if format.name in LINES:
-        lines = _numbered(X, format) if len(getattr(X, "shape", ())) == 2 else [str(line).encode() for line in X]
+        if is_dicts(X):
+            numbered = format.name == "svmlight"
+            lines = [as_svmlight_line(i, row, format.zero_based) if numbered else as_vw_line(i, row)
+                     for i, row in enumerate(X)]  # fmt: skip
+        else:
+            lines = _numbered(X, format) if len(getattr(X, "shape", ())) == 2 else [str(line).encode() for line in X]
         return lambda names, idf: format.parser(names), lines
     if format.name == "json" and not is_texts(X):
         rows = X if is_dicts(X) else frame_dicts(X, format.words is not None, missing=True)

@@ -1,4 +1,4 @@
-"""Dicts as examples, by the rules of JSON lines."""
+"""Dicts as examples: by the rules of JSON lines, or as lines of the formats that have no columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import FileFormat
-from perceptive.streams.values import is_missing, plain
+from perceptive.streams.values import is_missing, plain, plain_row
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -89,6 +89,47 @@ def as_line(number: int, row: Any, label: str) -> bytes:
             return json.dumps(_without_nan(found), allow_nan=False, default=_plain).encode()
     except (TypeError, ValueError) as error:
         raise ValueError(f"row {number}: {error}; give strings, finite numbers, dicts and lists") from None
+
+
+def as_svmlight_line(number: int, row: Mapping[Any, Any], zero_based: bool) -> bytes:
+    """A dict of numbers by the index of their feature, as files have it, as a line of svmlight.
+
+    Examples
+    --------
+    >>> as_svmlight_line(0, {"7": 0.5, 2: 1}, zero_based=False)
+    b'0 2:1 7:0.5'
+    """
+    entries = []
+    for name, x in plain_row(row).items():
+        if not (name.isascii() and name.isdecimal()) or isinstance(x, str):
+            what = f"the value {x!r}" if isinstance(x, str) else f"the feature {name!r}"
+            example = "{1: 0.5, 7: 2.0}, counted from " + ("0" if zero_based else "1")
+            raise ValueError(
+                f"row {number} has {what}, but the model learned from numbered features; give numbers: {example}"
+            )
+        entries.append((int(name), x))
+    return " ".join(["0", *(f"{index}:{x!r}" for index, x in sorted(entries))]).encode()
+
+
+def as_vw_line(number: int, row: Mapping[Any, Any]) -> bytes:
+    """A dict of features, each ``name`` or ``namespace^name``, as a line of Vowpal Wabbit.
+
+    Examples
+    --------
+    >>> as_vw_line(0, {"size": 2.5, "word^good": 1, "colour": "red"}).decode()
+    '| size:2.5 colour=red |word good:1'
+    """
+    spaces: dict[str, list[str]] = {}
+    for name, x in plain_row(row).items():
+        space, _, rest = name.rpartition("^")
+        said = f"{rest}={x}" if isinstance(x, str) else f"{rest}:{x!r}"
+        if any(c in " \t\r\n|" for c in space + said) or ":" in space or said.count(":") != (not isinstance(x, str)):
+            raise ValueError(
+                f"row {number}: {name!r} has a space, a bar or a colon, which Vowpal Wabbit's features cannot have; "
+                "write '_' instead, as in the files that the model learned from"
+            )
+        spaces.setdefault(space, []).append(said)
+    return " ".join(f"|{space} {' '.join(some)}" for space, some in spaces.items()).encode() or b"|"
 
 
 def _plain(value: Any) -> Any:
