@@ -282,7 +282,7 @@ class FeatureSpace:
 
     def known_part(self, X: Any) -> Any:
         """Return a matrix without the columns that are new, where files may bring some; anything else unchanged."""
-        known, shape = self.n_features, getattr(X, "shape", ())
+        known, shape = self.n_features, tuple(getattr(X, "shape", ()))
         cut = self.grows and self.vocabulary is None and known is not None and len(shape) == 2 and shape[1] > known
         return X[:, :known] if cut else X
 
