@@ -15,7 +15,7 @@ import tempfile
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -52,7 +52,18 @@ def probabilities() -> Table:
             models = LinearClassifier(probability=True), LogisticRegression(max_iter=10_000)
             cells = [_losses(make_pipeline(StandardScaler(), model) if scaled else model, X, y) for model in models]
             table.rows.append([name + ", standardised" * scaled, *cells])
+        table.rows.append([f"{name}, from a CSV file", _told(_losses_of_files(X, y)), ""])
     return table
+
+
+def _losses_of_files(X: Any, y: Any) -> Iterator[float]:
+    """The log loss of what the command line learns from each of ten splits."""
+    with tempfile.TemporaryDirectory() as name:
+        path, model = Path(name) / "train.csv", Path(name) / "model"
+        for one, two, of_one, of_two in splits(pd.DataFrame(X).add_prefix("column "), y):
+            one.assign(label=of_one).to_csv(path, index=False)
+            perceptive(["train", str(path), "--label", "label", "--holdout", "0.1", "-o", str(model), "--quiet"])
+            yield log_loss(of_two, load(model).predict_proba(two))
 
 
 def wine() -> Table:
@@ -71,12 +82,21 @@ def wine() -> Table:
 def _losses(model: Any, X: Any, y: Any, probabilities: Callable[[Any, Any, Any], Any] | None = None) -> str:
     """The worst and the mean log loss over ten splits; ``probabilities`` of the model, the rows and their labels."""
     losses = []
-    for seed in range(10):
-        one, two, of_one, of_two = train_test_split(X, y, test_size=0.3, random_state=seed)
+    for one, two, of_one, of_two in splits(X, y):
         fitted = model.fit(one, of_one)
         found = probabilities(fitted, two, of_two) if probabilities else fitted.predict_proba(two)
         losses.append(log_loss(of_two, found))
-    return f"{max(losses):.2f} ({np.mean(losses):.2f})"
+    return _told(losses)
+
+
+def splits(X: Any, y: Any) -> Iterator[Any]:
+    """Ten splits: rows to learn from and to test on, and the labels of both."""
+    return (train_test_split(X, y, test_size=0.3, random_state=seed) for seed in range(10))
+
+
+def _told(losses: Iterable[float]) -> str:
+    found = list(losses)
+    return f"{max(found):.2f} ({np.mean(found):.2f})"
 
 
 def _regressed(model: Any, X: Any, y: Any) -> Any:
