@@ -3,7 +3,7 @@
     python benchmarks/decisions.py            # all
     python benchmarks/decisions.py bias scale # some
 
-Texts and Adult need PERCEPTIVE_DATA.
+Texts, Adult and taggers need PERCEPTIVE_DATA.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import tempfile
 import time
 import warnings
@@ -33,9 +34,12 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 from defaults import accuracy, tables
-from perceptive import LinearClassifier, load
+from perceptive import LinearClassifier, SequenceTagger, load
 from perceptive.cli import main as perceptive
+from perceptive.evaluation.conlleval import evaluate
 from perceptive.evaluation.metrics import ndcg
+from perceptive.features.presets import lines_for
+from perceptive.streams import conll
 from processes import run
 from report import Table, show
 
@@ -224,6 +228,78 @@ def checksum() -> Table:
     return Table("CRC-32", ["", "GB/s"], [["zlib.crc32", f"{0.1 / _cpu(lambda: zlib.crc32(content)):.1f}"]])
 
 
+def slips(seeds: int = 10) -> Table:
+    """0038: one label in a thousand becomes another segment's, so that it does not follow from the one before."""
+    folder, header = Path(os.environ["PERCEPTIVE_DATA"]), ["", "clean", "with slips", "loses"]
+    table = Table(f"F1 of taggers, {seeds} seeds: means, and the standard error of the loss", header)
+    for name, preset, train, test in (
+        ("chunks", "chunking", "conll2000/train.txt", "conll2000/test.txt"),
+        ("Dutch names", "ner", "conll2002_ned/ned.train", "conll2002_ned/ned.testb"),
+    ):
+        (X, y), (X_test, y_test) = (conll.read(folder / path) for path in (train, test))
+        found = []
+        for seed in range(seeds):
+            taggers = (
+                SequenceTagger(template=preset, random_state=seed).fit(X, labels) for labels in (y, _slipped(y, seed))
+            )
+            found.append([evaluate(y_test, tagger.predict(X_test)).f1 for tagger in taggers])
+        clean, slipped = np.array(found).T
+        error = np.std(clean - slipped, ddof=1) / seeds**0.5
+        table.rows.append(
+            [name, f"{clean.mean():.2f}", f"{slipped.mean():.2f}", f"{(clean - slipped).mean():.2f} ± {error:.2f}"]
+        )
+    return table
+
+
+def _slipped(y: list[list[str]], seed: int) -> list[list[str]]:
+    """Labels of which one in a thousand, wherever it is, is I- of another kind than the one before."""
+    rng, slipped = random.Random(seed), [list(labels) for labels in y]
+    kinds = sorted({label[2:] for labels in y for label in labels if label != "O"})
+    places = [(labels, i) for labels in slipped for i in range(len(labels))]
+    for labels, i in rng.sample(places, len(places) // 1000):
+        before = labels[i - 1][2:] if i else ""
+        labels[i] = "I-" + rng.choice([kind for kind in kinds if kind != before])
+    return slipped
+
+
+def parts_of_speech(seeds: int = 5) -> Table:
+    """0050: the preset without some of its lines, on EWT's development file."""
+    (X, y), (X_dev, y_dev) = (_xpos(f"ud_ewt/{part}.tsv") for part in ("train", "dev"))
+    pairs, apart = {"lower[-1] & @label[-1]"}, {"lower[-2] & lower[1]", "lower[-1] & lower[2]"}
+    shapes = {"lower[-1] & shape", "lower[1] & shape"}
+    ways: dict[str, tuple[set[str], int]] = {
+        "the preset": (set(), 2),
+        "without a word and two labels": (pairs, 2),
+        "… nor pairs of words around the next one": (pairs | apart, 2),
+        "… nor a neighbour and the shape": (pairs | apart | shapes, 2),
+        "… and with min_count=1": (pairs | apart | shapes, 1),
+    }
+    table = Table(f"EWT's XPOS, development file, {seeds} seeds", ["", "accuracy", "CPU s, fit", "tokens/s"])
+    for name, (without, min_count) in ways.items():
+        lines = [line for line in lines_for("pos", 1, 50).replace(" ; ", "\n").splitlines() if line not in without]
+        accuracy, fit, speed = [], [], []
+        for seed in range(seeds):
+            tagger = SequenceTagger(
+                template="\n".join(lines), rule="pa1", C=0.03, min_count=min_count, random_state=seed
+            )
+            tagger.set_params(epochs=40, tol=0.005)
+            began = time.process_time()
+            tagger.fit(X, y)
+            fit.append(time.process_time() - began)
+            began = time.process_time()
+            accuracy.append(100 * tagger.score(X_dev, y_dev))
+            speed.append(sum(map(len, X_dev)) / (time.process_time() - began))
+        told = f"{np.mean(accuracy):.2f} ± {np.std(accuracy, ddof=1):.2f}"
+        table.rows.append([name, told, f"{median(fit):.1f}", f"{median(speed):,.0f}"])
+    return table
+
+
+def _xpos(path: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Words and their tags in the second column."""
+    X, _ = conll.read(Path(os.environ["PERCEPTIVE_DATA"]) / path)
+    return [[token[0] for token in sentence] for sentence in X], [[token[1] for token in sentence] for sentence in X]
+
+
 def _cpu(work: Callable[[], Any]) -> float:
     """The median CPU time of five runs."""
     found = []
@@ -234,7 +310,12 @@ def _cpu(work: Callable[[], Any]) -> float:
     return median(found)
 
 
-PARTS = {part.__name__: part for part in (checksum, sizes, probabilities, wine, bias, raw_input, scale, scaled_lists)}
+PARTS = {
+    part.__name__: part
+    for part in (
+        checksum, sizes, probabilities, wine, bias, raw_input, scale, scaled_lists, slips, parts_of_speech
+    )
+}  # fmt: skip
 
 
 def main() -> None:

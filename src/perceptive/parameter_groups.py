@@ -178,7 +178,13 @@ class TemplateGroup(Group):
         "from tokens and labels.",
         kind="str, path, list of str or of templates, or callable",
     )
-    min_count: int = parameter(1, "leave out features seen less often in training", whole(1))
+    min_count: int | str = parameter(
+        1,
+        "leave out features seen less often in training; 'auto': 2 from 5,000 tokens on, else 1",
+        or_word("auto", whole(1)),
+        doc='Features that are seen less often in training are left out. "auto": 2 where there are 5,000 tokens to '
+        "learn from, else 1.",
+    )
 
 
 class DecodingGroup(Group):

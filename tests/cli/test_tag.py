@@ -217,7 +217,7 @@ def test_a_tagger_remembers_its_label_column(tmp_path):
     labelled, bare, wide = tmp_path / "first.conll", tmp_path / "bare.conll", tmp_path / "wide.conll"
     labelled.write_text("D the DT\nN cat NN\n\nN dog NN\n")
     bare.write_text("the DT\ncat NN\n")
-    wide.write_text("D the DT x\n")
+    wide.write_text("D the DT x\nN cat NN x\n")
     model = tmp_path / "a.model"
     perceptive("train", labelled, "--task", "tag", "--label-column", 0, "-o", model, "--quiet")
     assert json.loads(perceptive("eval", model, labelled, "--json").stdout)["metrics"]["accuracy"] == 100.0
@@ -225,7 +225,7 @@ def test_a_tagger_remembers_its_label_column(tmp_path):
     assert perceptive("tag", model, labelled).stdout == "D the DT D\nN cat NN N\n\nN dog NN N\n\n"
     assert perceptive("tag", model, bare).stdout == "the DT D\ncat NN N\n\n"
     assert "wide.conll:1: 4 columns, but the model has learned from 3" in perceptive("tag", model, wide, code=1).stderr
-    assert perceptive("tag", model, wide, "--label-column", 0).stdout == "D the DT x D\n\n"
+    assert perceptive("tag", model, wide, "--label-column", 0).stdout == "D the DT x D\nN cat NN x N\n\n"
     perceptive("train", labelled, "--task", "tag", "--continue", model, "-o", tmp_path / "b.model", "--quiet")
     assert (
         json.loads(perceptive("eval", tmp_path / "b.model", labelled, "--json").stdout)["metrics"]["accuracy"] == 100.0

@@ -50,6 +50,21 @@ def test_templates_of_another_bring_nothing():
     assert (learner.parameters.rule, learner.parameters.encoding) == ("perceptron", None)
 
 
+def test_rare_features_are_left_out_where_there_are_many_tokens():
+    for repeated, seen in ((100, True), (2000, False)):
+        words = [["the", "cat", "sat"]] * repeated
+        tagger = SequenceTagger(template="pos").fit([*words, ["hapax"]], [["D", "N", "V"]] * repeated + [["X"]])
+        [told] = tagger.explain(["hapax"])
+        assert any("hapax" in str(part.name) for part in told.parts) == seen
+
+
+def test_words_with_two_labels_are_read_where_labels_are_few():
+    for n, pairs in ((60, True), (70, False)):
+        X, y = [[f"w{i}", f"v{i}"] for i in range(n)], [[f"A{i}", f"A{(i + 1) % n}"] for i in range(n)]
+        lines = str(SequenceTagger(template="pos", epochs=1).fit(X, y).learner_.templates.text)
+        assert ("lower[-1] & @label[-1]" in lines) == pairs
+
+
 def test_what_is_given_stays():
     given = {"rule": "perceptron", "min_count": 3, "encoding": None, "epochs": 2}
     tagger = SequenceTagger(template="chunking", **given).fit(TAGGED, CHUNKS)

@@ -14,8 +14,8 @@ from perceptive.cli.options import (
     columns,
     duration,
     number,
-    number_or_word,
     option_of,
+    or_word,
     span,
     whole,
     words,
@@ -90,7 +90,7 @@ def _declared(f: Field[Any]) -> Declaration:
         return {"action": argparse.BooleanOptionalAction, "default": None, "help": f"{help} (default: {shown})"}
     choices = [c for c in f.metadata["choices"] or () if c is not None] or None
     return {
-        "type": {"float": float, "int": int, "float | str": number_or_word}.get(kind, str),
+        "type": {"float": float, "int": int, "float | str": or_word(float), "int | str": or_word(int)}.get(kind, str),
         "choices": choices,
         "metavar": None if choices else kind.removesuffix(" | str").upper(),
         "help": help if f.default is None else f"{help} (default: {f.default})",
@@ -249,7 +249,8 @@ FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the
 CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
 # What a tagger's preset brings stands in `perceptive.features.presets`.
 TAGGER = parameters("tagging (--task tag)", SequenceParameters).saying(
-    min_count="1; 2 with the preset chunking", encoding="bioes with the presets chunking and ner, else none"
+    min_count="1; auto with the presets chunking and pos",
+    encoding="bioes with the presets chunking and ner, else none",
 )
 SENTENCES = Group(
     "tagging (--task tag)",

@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -112,16 +113,20 @@ def whole(minimum: int) -> Any:
     return number(int, minimum)
 
 
-def number_or_word(text: str) -> float | str:
-    """A type for argparse: a number where it is one.
+def or_word(kind: type[float]) -> Callable[[str], float | str]:
+    """A type for argparse: a number of this kind where it is one, else a word.
 
-    >>> number_or_word("0.5"), number_or_word("auto")
-    (0.5, 'auto')
+    >>> or_word(float)("0.5"), or_word(int)("2"), or_word(int)("auto")
+    (0.5, 2, 'auto')
     """
-    try:
-        return float(text)
-    except ValueError:
-        return text
+
+    def read(text: str) -> float | str:
+        try:
+            return kind(text)
+        except ValueError:
+            return text
+
+    return read
 
 
 def duration(text: str) -> float:

@@ -272,8 +272,7 @@ class FeatureSpace:
         """
         if first and self.vocabulary is None and self.hasher is None and self.format is None and is_dicts(X):
             return as_rows(X, Vocabulary())
-        X = self.named(X)
-        if self.takes_raw(X):
+        if self.takes_raw(X := self.named(X)):
             found = self.examples(X)
             X = _core.csr_rows(found.indptr, found.indices, found.data, self.n_features or 0, False)
         rows = as_rows(self.known_part(X), self.hasher or self.vocabulary)

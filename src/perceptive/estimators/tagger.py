@@ -54,7 +54,11 @@ class PresetGroup(SequenceGroup, TrainingGroup):
         'else "perceptron".',
     )
     C: Any = _or_auto("C", "0.03")
-    min_count: Any = _or_auto("min_count", '2 for the preset "chunking", else 1')
+    min_count: int | str = parameter(
+        "auto",
+        doc='Features that are seen less often in training are left out. "auto": 2 for the presets "chunking" and '
+        '"pos" where there are 5,000 tokens to learn from, else 1.',
+    )
     encoding: str | None = parameter(
         "auto",
         check=one_of("auto", None, "bioes", "none"),

@@ -60,16 +60,17 @@ POS = _lines("""\
 lower[-3:3]
 word[0]
 lower[-2..-1] ; lower[-1..0] ; lower[0..1] ; lower[1..2] ; lower[-1..1]
-lower[-2] & lower[0] ; lower[-1] & lower[1] ; lower[0] & lower[2]
+lower[-2] & lower[0] ; lower[-1] & lower[1] ; lower[0] & lower[2] ; lower[-2] & lower[1] ; lower[-1] & lower[2]
 norm[0]
 prefix(1..7, norm)
 suffix(1..7, norm) ; suffix(1..3, norm)[-1] ; suffix(1..3, norm)[1] ; suffix(3, norm)[-2]
 suffix(3, norm)[2] ; suffix(3, norm)[-1..0] ; suffix(3, norm)[0..1] ; suffix(2, norm)[-1..1]
 suffix(2, norm) & shape
 lower[-1] & suffix(3, norm) ; lower[1] & suffix(3, norm)
+lower[-1] & shape ; lower[1] & shape
 shape[-1:1] ; shape[-1..0] ; shape[0..1] ; shape[-1..1]
-has(digit|hyphen|upper)
-is(capitalised|upper|number)
+has(digit|hyphen|upper|dot)
+is(capitalised|upper|number|punctuation)
 @label[-1]
 is(capitalised) & @label[-1]
 """)
@@ -99,11 +100,15 @@ FURTHER = {
     "pos": (1, "col({0})[-2:2]\ncol({0})[-1..0]\ncol({0})[0..1]\ncol({0})[-1..1]\nnorm[0] & col({0})[0]\n"),
 }
 
+# What is read of two labels together with a word, where there are so few labels that tables of all pairs stay small.
+PAIRS = {"pos": "lower[-1] & @label[-1]\n"}
+FEW_LABELS = 64
+
 # What does best with each, where nothing else is said.
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "chunking": {"rule": "pa1", "C": 0.03, "min_count": 2, "encoding": "bioes"},
+    "chunking": {"rule": "pa1", "C": 0.03, "min_count": "auto", "encoding": "bioes"},
     "ner": {"rule": "pa1", "C": 0.03, "encoding": "bioes"},
-    "pos": {"rule": "pa1", "C": 0.03},
+    "pos": {"rule": "pa1", "C": 0.03, "min_count": "auto"},
 }
 LONGER = {"epochs": 40, "tol": 0.005}  # of rules that take small steps, and never cease to
 OF_THE_PERCEPTRON = {"learning_rate": 1.0, "margin": 0.0, "batch": 1}
@@ -118,16 +123,19 @@ PRESETS = {
 }
 
 
-def lines_for(preset: str, n_columns: int) -> str:
-    """The templates of a preset for tokens of so many columns.
+def lines_for(preset: str, n_columns: int, n_labels: int) -> str:
+    """The templates of a preset for tokens of so many columns, and so many labels.
 
     Examples
     --------
-    >>> lines_for("ner", 2).splitlines()[-3:]
+    >>> lines_for("ner", n_columns=2, n_labels=9).splitlines()[-3:]
     ['col(1)[-1:1]', 'col(1)[-1..0]', 'col(1)[0..1]']
+    >>> [lines_for("pos", 1, n).splitlines()[-1] for n in (50, 500)]
+    ['lower[-1] & @label[-1]', 'is(capitalised) & @label[-1]']
     """
     first, lines = FURTHER.get(preset, (n_columns, ""))
-    return PRESETS[preset] + "".join(map(lines.format, range(first, n_columns)))
+    further = "".join(map(lines.format, range(first, n_columns)))
+    return PRESETS[preset] + further + (PAIRS.get(preset, "") if n_labels <= FEW_LABELS else "")
 
 
 def brought(template: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +146,7 @@ def brought(template: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> brought("pos", {"C": 0.1})
-    {'epochs': 40, 'tol': 0.005, 'rule': 'pa1'}
+    {'epochs': 40, 'tol': 0.005, 'rule': 'pa1', 'min_count': 'auto'}
     >>> brought("ner", {"rule": "perceptron"})
     {'encoding': 'bioes'}
     """

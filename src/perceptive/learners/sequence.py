@@ -107,7 +107,7 @@ class SequenceLearner(SequenceRun):
             if whole and parts[1].unlearned:
                 parts = self._with_clusters(parts, self.contexts_of(X, parts[1]))
             index = {label: i for i, label in enumerate(every)}
-            dataset = self._encoded(parts, X, within, index, weights, self.parameters.min_count if whole else 1)
+            dataset = self._encoded(parts, X, within, index, weights, self.min_count(X) if whole else 1)
             self._keep(parts, every, X, whole)
             return dataset
 

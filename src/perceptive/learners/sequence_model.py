@@ -109,13 +109,13 @@ def _each_alone(y: Sequence[Sequence[Any]], scheme: str) -> bool:
     return all(len(schemes.spans(labels, scheme)) == len(labels) for labels in known)
 
 
-def preset_for(template: str, X: Sequence[Any]) -> Templates:
-    """The templates of a preset for the columns that tokens have; those of other names as they are."""
+def preset_for(template: str, X: Sequence[Any], n_labels: int) -> Templates:
+    """The templates of a preset for the columns that tokens have, and the labels; those of other names as they are."""
     if template not in FURTHER:
         return Templates.of(template)
     token = X[0][0]
     n = len(token) - (kind_of(token) == BOTH) if isinstance(token, list | tuple) else 1  # others the core refuses
-    return Templates(lines_for(template, n), where=f"preset {template!r}")
+    return Templates(lines_for(template, n, n_labels), where=f"preset {template!r}")
 
 
 def told_of_rule(template: Any, given: Mapping[str, Any], called: Callable[[Parameter], str] = str) -> str | None:

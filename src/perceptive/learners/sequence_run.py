@@ -41,6 +41,7 @@ Parts = tuple[_core.SequenceModel, Templates, Labelling]
 NO_LABELS = "no labels are known yet; announce them (labels=…), or let it learn first"
 RAW, SEGMENT_IN = -1, -5  # of core/sequence/sentences.hpp
 SEGMENT = {-2: "length", -3: "text", -4: "shape"}
+MANY_TOKENS = 5000  # that tell which features are rare
 OF_THE_CORE = ("model", "_vectors", "played_rows")  # what a copy makes anew
 
 
@@ -120,16 +121,22 @@ class SequenceRun(MixableLearner):
     ) -> tuple[Parts, list[Any], Labels]:
         """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
         templates, model = self.templates, self.model
-        if templates is None or model is None:
-            templates, model = self._opened(preset_for(self._choose_preset(X, y), X))
+        name = self._choose_preset(X, y) if templates is None or model is None else ""
         labelling = replace(self.labelling)
         within, labels = labelling.meet(y, self.labels, whole, classes)
+        if templates is None or model is None:
+            templates, model = self._opened(preset_for(name, X, len(labels)))
         new = [label for label in labels if label not in self.index]
         every = [*self.labels, *(in_order_of_labels(new) if whole else new)]
         if not every:
             raise ValueError("no label is given: all are None; say some")
         check_labels_fit(len(every), templates)
         return (model, templates, labelling), within, every
+
+    def min_count(self, sentences: Iterable[Sequence[Any]]) -> int:
+        """How often a feature of these sentences, or of their labels, must be seen: few of them say little of that."""
+        count = self.parameters.min_count
+        return count if isinstance(count, int) else 1 + (sum(map(len, sentences)) >= MANY_TOKENS)
 
     def _choose_preset(self, X: Sequence[Any], y: list[Any]) -> str:
         """The preset for these sentences, with what it brings; others may choose, as long as nothing is learned."""

@@ -296,7 +296,7 @@ class ClusterSentences(ShardSource):
             [mine[some] for mine, some in zip(rows, each, strict=True)]
             for each in dealt(list(map(len, rows)), self.shards)
         ]
-        min_count = learner.parameters.min_count if whole else 1
+        min_count = learner.min_count(y) if whole else 1
         weighed = self.weights(learner.parameters.rule) is not None
 
         def load(client: Any) -> list[Any]:
