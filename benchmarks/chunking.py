@@ -3,7 +3,7 @@
 python benchmarks/chunking.py                            # the preset
 python benchmarks/chunking.py --without cluster          # without the lines that have this in them
 python benchmarks/chunking.py --with 'cluster(30)[-1:1]' # with lines more
-python benchmarks/chunking.py --reranked                 # what a ranker gains, on the candidates of cross-fitting
+python benchmarks/chunking.py --reranked                 # what a reranker gains; with its gains by fold
 """
 
 from __future__ import annotations
@@ -12,46 +12,15 @@ import argparse
 import time
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 import data
-from perceptive import LinearRanker, SequenceTagger
+from perceptive import LinearRanker, Reranker, SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.features.presets import LONGER, PARAMETERS, PRESETS
-from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
+from perceptive.learners.reranking import BITS, RANKER
 from perceptive.streams import conll
 from report import Table, show
 
 BLOCK, FOLDS = 200, 3  # sentences of a block; blocks are held out in turn
-
-
-def reranked(X: list[Any], y: list[Any], **tagger: Any) -> tuple[list[Any], list[Any]]:
-    """The labels of taggers that have not seen the sentence, and of rankers that have not seen its candidates."""
-
-    def fit(X: list[Any], y: list[Any], weights: Any = None) -> Any:
-        return SequenceTagger(**tagger).fit(X, y, weights).learner_
-
-    learner = RerankingLearner(fit(X, y), RankingLearner(bits=BITS, **RANKER), fit_tagger=fit)
-    proposed, chosen = learner.cross_fitted(X, y), [[] for _ in X]
-
-    def rows(some: list[int], only_telling: bool) -> tuple[Any, Any]:
-        found = [[one[i] for i in some] for one in (X, y, proposed)]
-        lists = learner.graded(*found, only_telling, in_segments=True)
-        indptr, indices, values = lists.rows
-        return sp.csr_array((values, indices, indptr), shape=(len(lists.grades), 2**BITS)), lists
-
-    for fold in range(FOLDS):
-        out = [i for i in range(len(X)) if i // BLOCK % FOLDS == fold]
-        features, lists = rows(sorted({*range(len(X))} - {*out}), True)
-        ranker = LinearRanker(bits=BITS, **RANKER, random_state=tagger["random_state"])
-        ranker.fit(features, lists.grades, np.repeat(lists.sentences, lists.sizes))
-        features, lists = rows(out, False)
-        scores = np.split(features @ ranker.coef_, np.cumsum(lists.sizes)[:-1])
-        for i, mine in zip(out, scores, strict=True):
-            chosen[i] = proposed[i][int(np.argmax(mine))][0]
-    return [found[0][0] for found in proposed], chosen
 
 
 def main() -> None:
@@ -67,37 +36,27 @@ def main() -> None:
         return
     lines = [line for line in PRESETS["chunking"].splitlines() if not any(text in line for text in chosen.without)]
     X, y = conll.read(str(path))
-    if chosen.reranked:
-        table = Table("Chunks of CoNLL-2000, reranked, cross-validated", ["seed", "F1", "reranked", "gain", "folds"])
-        for seed in range(chosen.seeds):
-            how = {
-                **LONGER,
-                **PARAMETERS["chunking"],
-                "random_state": seed,
-                "template": "\n".join([*lines, *chosen.more]),
-            }
-            before, after = reranked(X, y, **how)
-            outs = [[i for i in range(len(X)) if i // BLOCK % FOLDS == fold] for fold in range(FOLDS)]
-            gains = [_f1(y, after, out) - _f1(y, before, out) for out in outs]
-            f1, better = (_f1(y, found, range(len(X))) for found in (before, after))
-            shown = [f"{f1:.2f}", f"{better:.2f}", f"{better - f1:+.2f}", ", ".join(f"{gain:+.2f}" for gain in gains)]
-            table.rows.append([str(seed), *shown])
-        return show([table], [])
-    table = Table("Chunks of CoNLL-2000, cross-validated", ["seed", "F1", "folds", "CPU, s"])
+    outs = [[i for i in range(len(X)) if i // BLOCK % FOLDS == fold] for fold in range(FOLDS)]
+    named = ["seed", "F1", "folds", *(["reranked, gain", "folds"] if chosen.reranked else []), "CPU, s"]
+    table = Table("Chunks of CoNLL-2000, cross-validated", named)
     for seed in range(chosen.seeds):
-        began, truth, found, folds = time.process_time(), [], [], []
-        for fold in range(FOLDS):
-            out = [i for i in range(len(X)) if i // BLOCK % FOLDS == fold]
+        began, found = time.process_time(), [[[] for _ in X] for _ in range(2 if chosen.reranked else 1)]
+        for out in outs:
             kept = sorted({*range(len(X))} - {*out})
-            parameters = {**LONGER, **PARAMETERS["chunking"], "random_state": seed}
-            tagger = SequenceTagger(template="\n".join([*lines, *chosen.more]), **parameters)
-            tagger.fit([X[i] for i in kept], [y[i] for i in kept])
-            truth += [y[i] for i in out]
-            found += tagger.predict([X[i] for i in out])
-            folds.append(evaluate(truth[-len(out) :], found[-len(out) :]).f1)
-        shown = [evaluate(truth, found).f1, *folds]
-        row = [f"{shown[0]:.2f}", ", ".join(f"{f1:.2f}" for f1 in shown[1:])]
-        table.rows.append([str(seed), *row, f"{time.process_time() - began:.0f}"])
+            how = {**LONGER, **PARAMETERS["chunking"], "random_state": seed}
+            model: Any = SequenceTagger(template="\n".join([*lines, *chosen.more]), **how)
+            if chosen.reranked:
+                model = Reranker(model, ranker=LinearRanker(bits=BITS, **RANKER, random_state=seed))
+            model.fit([X[i] for i in kept], [y[i] for i in kept])
+            for labels, one in zip(found, [model.tagger_, model] if chosen.reranked else [model], strict=True):
+                for i, mine in zip(out, one.predict([X[i] for i in out]), strict=True):
+                    labels[i] = mine
+        scores = [[_f1(y, labels, some) for some in (range(len(X)), *outs)] for labels in found]
+        shown = [f"{scores[0][0]:.2f}", ", ".join(f"{f1:.2f}" for f1 in scores[0][1:])]
+        if chosen.reranked:
+            whole, *folds = (after - before for before, after in zip(*scores, strict=True))
+            shown += [f"{whole:+.2f}", ", ".join(f"{gain:+.2f}" for gain in folds)]
+        table.rows.append([str(seed), *shown, f"{time.process_time() - began:.0f}"])
     show([table], [])
 
 
