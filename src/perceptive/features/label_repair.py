@@ -102,6 +102,31 @@ def styled(sequences: Sequence[Sequence[Any]]) -> dict[Any, str] | None:
     return None
 
 
+def strangers(sequences: Iterable[Sequence[Any]]) -> tuple[str, Any, str] | None:
+    """The scheme of most labels that are not O, the most frequent label that does not belong to it, and a better one.
+
+    None where all belong to one, or most mark no segments with a type.
+
+    Examples
+    --------
+    >>> strangers([["B-NP", "I-NP", "X", "O"]]), strangers([["DT", "NN"]]), strangers([["B-NP", "O"]])
+    (('bio', 'X', 'O'), None, None)
+    """
+    counts = Counter(chain.from_iterable(sequences))
+    counts.pop(None, None)
+    found: dict[int, tuple[str, list[Any]]] = {}
+    for scheme in schemes.SCHEMES:
+        strange = [label for label, _ in counts.most_common() if not schemes.belongs(label, scheme)]
+        typed = sum(n for label, n in counts.items() if label not in strange and schemes.split(label)[1])
+        if (n := sum(counts[label] for label in strange)) < typed:
+            found.setdefault(n, (scheme, strange))
+    if not found or 0 in found:
+        return None
+    scheme, [label, *_] = found[min(found)]
+    known = [one for one in counts if schemes.belongs(one, scheme)]
+    return scheme, label, resembled(str(label), scheme, known) or "O"
+
+
 def slips_in(
     counts: Mapping[Any, int], scheme: str, few: int = 0, known: Collection[Any] = (), alike: bool = False
 ) -> dict[Any, str] | None:
