@@ -25,6 +25,9 @@ def test_labels_that_the_tagger_does_not_know_are_told(tmp_path):
     assert "note: the model knows none of the labels: the data has 'DET', 'NOUN', the model 'DT', 'NN'" in done.stderr
     assert "the data has 'PER'" in perceptive("eval", tmp_path / "m", tmp_path / "ner.conll").stderr
     assert "note" not in perceptive("eval", tmp_path / "m", tmp_path / "pos.conll").stderr
+    perceptive("train", tmp_path / "ner.conll", "--task", "tag", "-o", tmp_path / "n", "--quiet")
+    (tmp_path / "strange.conll").write_text("Ada B-PER\nleft X\n")
+    assert "note" not in perceptive("eval", tmp_path / "n", tmp_path / "strange.conll").stderr
 
 
 def test_why_mean_average_precision_is_not_defined(tmp_path):

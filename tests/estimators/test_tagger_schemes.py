@@ -98,7 +98,9 @@ def test_labels_that_break_a_scheme_everywhere_have_none():
 def test_labels_of_no_scheme_that_are_too_many_for_slips_are_told(label, better):
     y = [[label, *labels[1:]] if i % 3 == 0 else labels for i, labels in enumerate(Y)]
     with pytest.warns(UserWarning, match=rf"token 0: label {label!r} \(.* of .*\) does not belong .*'bio'.*{better}"):
-        assert SequenceTagger(template="hmm").fit(X, y).scheme_ is None
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert tagger.scheme_ is None
+    assert tagger.score(X, y) == evaluate(y, tagger.predict(X)).f1 / 100
     with pytest.raises(ValueError, match=rf"label {label!r} .* as most others do; rename it, such as to '{better}'"):
         SequenceTagger(template="hmm", repair="error").fit(X, y)
 

@@ -107,7 +107,7 @@ def test_a_scheme_of_a_whole_training_set_stays():
 
 @pytest.mark.parametrize("labels", [("B_PER", "I_PER", "O"), ("PER-B", "PER-I", "O"), ("b-PER", "i-PER", "o")])
 def test_labels_of_segments_in_another_style_are_told_of(labels):
-    said = f"sentence 0, token 1: label '{labels[0]}' is read as a tag without segments, .* write 'B-PER'"
+    said = f"sentence 0, token 1: label '{labels[0]}' is read as a tag without segments, .* write 'B-PER', as 'percep"
     with pytest.warns(ExampleWarning, match=said):
         SequenceTagger(epochs=1).fit([["met", "Ada", "King"]] * 3, [[labels[2], labels[0], labels[1]]] * 3)
 

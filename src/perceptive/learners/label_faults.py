@@ -114,4 +114,5 @@ def warn_of_style(y: Sequence[Sequence[Any]]) -> None:
         places = ((i, t, label) for i, labels in enumerate(y) for t, label in enumerate(labels))
         i, t, label = next((i, t, label) for i, t, label in places if read.get(label, "O") != "O")
         said = f"label {label!r} is read as a tag without segments, as are the others; if they mark segments, write "
-        warnings.warn(ExampleWarning(literal(f"{said}{read[label]!r}"), i, t), stacklevel=2)
+        cure = f"{read[label]!r}, as 'perceptive convert --scheme bio' does"
+        warnings.warn(ExampleWarning(literal(said + cure), i, t), stacklevel=2)

@@ -307,7 +307,9 @@ class Labelling:
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F is used, even if predictions keep to no scheme."""
-        return self.scheme is not None or label_repair.meant(y) is not None
+        return self.scheme is not None or any(
+            one(y) is not None for one in (label_repair.meant, label_repair.strangers)
+        )
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:

@@ -371,9 +371,11 @@ def _as_tagged(learner: Any, X: list[Any], places: Sequence[Place], hypothesis: 
 
 def _kinds(y: Sequence[Sequence[Any]]) -> set[str]:
     """What labels say, whatever the scheme: the types of segments, or labels that are none of these."""
-    labels = {label for some in y for label in some if label is not None and label != "O"}
-    in_segments = bool(schemes.possible(labels))
-    return {(schemes.split(label)[1] or str(label)) if in_segments else str(label) for label in labels}
+    found = set()
+    for label in {label for some in y for label in some if label is not None and label != "O"}:
+        in_segments = any(schemes.belongs(label, scheme) for scheme in schemes.SCHEMES)
+        found.add((schemes.split(label)[1] if in_segments else "") or str(label))
+    return found
 
 
 def _metric(learner: Any, y: list[Any]) -> str:
