@@ -205,7 +205,10 @@ class SequenceModel {
         PairWeights pairs{mask_};
         const float* base = v.edge.row(0);
         for (std::size_t i = 0; i < pairs.edge.size(); ++i) pairs.edge[i] += base[i];
-        if (S > WIDEST_VECTOR) pairs.bound(L, S);
+        if (S > WIDEST_VECTOR) {
+            if (!constraints.pair.empty()) pairs.followers = &followers_;
+            pairs.bound(L, S);
+        }
         return pairs;
     }
     // The same after v's weight of a pair has changed.
@@ -331,9 +334,11 @@ class SequenceModel {
             if (free || constraints.start[p]) start_[p] = 0.0f;
             if (free || constraints.stop[p]) stop_[p] = 0.0f;
         }
+        followers_ = free || S <= WIDEST_VECTOR ? Followers() : Followers(constraints.pair, L);
     }
 
     std::vector<float> mask_, start_, stop_;  // 0 or −∞: L × S, S, S
+    Followers followers_;
 };
 
 }  // namespace perceptive

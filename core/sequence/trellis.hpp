@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rows.hpp"
+#include "sequence/followers.hpp"
 
 namespace perceptive {
 
@@ -48,24 +49,32 @@ PERCEPTIVE_INLINE Eight all_eight(float x) { return Eight{x, x, x, x, x, x, x, x
 
 // The weights of pairs of labels: L × S, −∞ where constraints forbid and in the padding. Of many labels also bounds: no
 // pair that begins with p is worth more than most[p] or less than least[p], and none more than `largest` in absolute
-// value, if it is finite.
+// value, if it is finite. Under constraints none that is allowed is worth less than allowed[p].
 struct PairWeights {
-    std::vector<float> edge, most = {}, least = {};
+    std::vector<float> edge, most = {}, least = {}, allowed = {};
     float largest = 0.0f;
+    const Followers* followers = nullptr;  // of many labels under constraints
 
     bool bounded() const { return !most.empty(); }
     void bound(i64 L, i64 S) {
         most.assign(static_cast<std::size_t>(S), NEVER);
         least.assign(static_cast<std::size_t>(S), -NEVER);
         largest = 0.0f;
+        allowed.clear();
         for (i64 p = 0; p < L; ++p)
             for (i64 y = 0; y < L; ++y) meet(p, edge[p * S + y]);
         std::fill(least.begin() + L, least.end(), 0.0f);
+        if (!followers) return;
+        allowed.assign(static_cast<std::size_t>(L), -NEVER);
+        for (i64 p = 0; p < L; ++p)
+            for (i64 y = 0; y < L; ++y)
+                if (edge[p * S + y] > NEVER) allowed[p] = std::min(allowed[p], edge[p * S + y]);
     }
     // A pair that begins with p is worth this now. Bounds only widen, which keeps them true.
     void meet(i64 p, float weight) {
         most[p] = std::max(most[p], weight);
         least[p] = std::min(least[p], weight);
+        if (!allowed.empty()) allowed[p] = std::min(allowed[p], weight);
         if (std::abs(weight) <= FLT_MAX) largest = std::max(largest, std::abs(weight));
     }
 };

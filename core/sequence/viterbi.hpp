@@ -9,15 +9,16 @@
 //
 //   α_t(y) + max_s edge(y, s) < α_t(z) + min_s edge(z, s)
 //
-// by more than rounding takes. Nothing is lost: the path is the same, ties included. A beam leaves out more, and may
-// lose the best path.
+// by more than rounding takes. Nothing is lost: the path is the same, ties included. Under constraints y and z are
+// compared if the same labels may follow them (followers.hpp), over these. A beam leaves out more, and may lose the
+// best path.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
+#include "sequence/beam.hpp"
 #include "sequence/trellis.hpp"
 
 namespace perceptive {
@@ -118,56 +119,6 @@ PERCEPTIVE_CLONES inline void places_above(const float* a, const float* b, float
     }
 }
 
-// The largest values of some rows of S numbers, as many as a beam has room for; the earlier of equals.
-class Beam {
-  public:
-    void begin(i64 room) { room_ = static_cast<std::size_t>(room), heap_.clear(); }
-
-    // A row that is to be cut later.
-    PERCEPTIVE_CLONES void see(const float* row, i64 S) {
-        for (i64 c = 0; c < S; c += BLOCK) {
-            const auto some = load_eight(row + c) > all_eight(least());
-            std::int64_t any[BLOCK / 2];
-            std::memcpy(any, &some, sizeof any);
-            if (!(any[0] | any[1] | any[2] | any[3])) continue;
-            for (int i = 0; i < BLOCK; ++i)
-                if (row[c + i] > least()) add(row[c + i]);
-        }
-        equal_ = std::count(heap_.begin(), heap_.end(), least());
-    }
-
-    // All but the largest become −∞. Every row was seen, and comes in the same order.
-    PERCEPTIVE_CLONES void cut(float* row, i64 S) {
-        const Eight never = all_eight(NEVER), last = all_eight(least());
-        if (least() == NEVER) return;  // there is room for all
-        for (i64 c = 0; c < S; c += BLOCK) {
-            const Eight x = load_eight(row + c);
-            const auto same = x == last;
-            std::int64_t any[BLOCK / 2];
-            std::memcpy(any, &same, sizeof any);
-            if (!(any[0] | any[1] | any[2] | any[3])) {
-                store_eight(row + c, x > last ? x : never);
-                continue;
-            }
-            for (int i = 0; i < BLOCK; ++i)
-                if (row[c + i] < least() || (row[c + i] == least() && equal_-- <= 0)) row[c + i] = NEVER;
-        }
-    }
-
-  private:
-    float least() const { return heap_.size() < room_ ? NEVER : heap_.front(); }
-    void add(float value) {
-        const std::greater<float> smallest_first;
-        if (heap_.size() == room_) std::pop_heap(heap_.begin(), heap_.end(), smallest_first), heap_.pop_back();
-        heap_.push_back(value);
-        std::push_heap(heap_.begin(), heap_.end(), smallest_first);
-    }
-
-    std::size_t room_ = 0;
-    i64 equal_ = 0;  // how many of the least have room
-    std::vector<float> heap_;
-};
-
 class Viterbi {
   public:
     // The best path into `path`; its score, −∞ if there is no path at all.
@@ -238,7 +189,7 @@ class Viterbi {
         for (i64 t = 0; t < n; ++t) {
             float* now = alpha + t * S;
             if (t > 0) {
-                best_step_of(now - S, states_, first_[t - 1], x.edge_at(t), S, now);
+                step_of_some(x, t, now);
                 add(now, x.unary + t * S, S);
             }
             if (x.beam > 0 && x.beam < x.L) {
@@ -249,12 +200,13 @@ class Viterbi {
             if (t > 0 && t % RESCALE == 0) taken += rescale(now, S);
             if (t + 1 == n) break;
             const PairWeights& next = x.pairs_at(t + 1);
-            float bound = NEVER;
-            if (next.bounded()) {
-                bound = largest_sum(now, next.least.data(), S);
-                bound -= FLOAT_ROUNDING * (std::abs(bound) + next.largest);
+            if (next.followers) {
+                keep_by_group(now, next, x.L);
+            } else {
+                float bound = NEVER;
+                if (next.bounded()) bound = rounded_down(largest_sum(now, next.least.data(), S), next);
+                places_above(now, next.bounded() ? next.most.data() : nullptr, bound, S, states_);
             }
-            places_above(now, next.bounded() ? next.most.data() : nullptr, bound, S, states_);
             first_.push_back(static_cast<i64>(states_.size()));
         }
         const double score = best_end(x, path) + taken;
@@ -271,6 +223,38 @@ class Viterbi {
             path[t - 1] = static_cast<int>(y = best);
         }
         return score;
+    }
+
+    static float rounded_down(float bound, const PairWeights& pairs) {
+        return bound - FLOAT_ROUNDING * (std::abs(bound) + pairs.largest);
+    }
+
+    // The states that a best path can go on from, each compared with those of its group.
+    void keep_by_group(const float* now, const PairWeights& next, i64 L) {
+        const std::int32_t* group = next.followers->group.data();
+        bounds_.assign(next.followers->few.size(), NEVER);
+        for (i64 y = 0; y < L; ++y) bounds_[group[y]] = std::max(bounds_[group[y]], now[y] + next.allowed[y]);
+        for (float& bound : bounds_) bound = rounded_down(bound, next);
+        for (i64 y = 0; y < L; ++y)
+            if (now[y] > NEVER && !(now[y] + next.most[y] < bounds_[group[y]]))
+                states_.push_back(static_cast<std::int32_t>(y));
+    }
+
+    // The step to token t from the states that were kept; of those with few followers to these alone.
+    void step_of_some(const Trellis& x, i64 t, float* now) {
+        const PairWeights& pairs = x.pairs_at(t);
+        const float *from = now - x.S, *edge = pairs.edge.data();
+        if (!pairs.followers) return best_step_of(from, states_, first_[t - 1], edge, x.S, now);
+        const Followers& followers = *pairs.followers;
+        wide_.clear();
+        for (i64 i = first_[t - 1]; i < first_[t]; ++i)
+            if (followers.few[followers.group[states_[i]]].empty()) wide_.push_back(states_[i]);
+        best_step_of(from, wide_, 0, edge, x.S, now);
+        for (i64 i = first_[t - 1]; i < first_[t]; ++i) {
+            const i64 p = states_[i];
+            for (const std::int32_t y : followers.few[followers.group[p]])
+                now[y] = std::max(now[y], from[p] + edge[p * x.S + y]);
+        }
     }
 
     // The last label of the best path, and its score.
@@ -377,8 +361,8 @@ class Viterbi {
     }
 
     Beam beam_;
-    std::vector<float> alpha_, from_;
-    std::vector<std::int32_t> states_;
+    std::vector<float> alpha_, from_, bounds_;
+    std::vector<std::int32_t> states_, wide_;
     std::vector<i64> first_;  // token → where its states begin
     std::vector<char> reached_;
 };

@@ -92,6 +92,21 @@ def test_formats_of_spans_round_trip(odd, tmp_path, one, other):
     assert back == "".join("".join(f"{word}\t{label}\n" for word, label in some) + "\n" for some in expected)
 
 
+@pytest.mark.parametrize("style", ["{0}_{1}", "{1}-{0}"])
+def test_labels_in_another_style_become_those_of_a_scheme(style, tmp_path):
+    wrong = "Ada {}\nKing {}\nleft O\n\n".format(style.format("B", "PER"), style.format("I", "PER"))
+    (tmp_path / "a.conll").write_text(wrong)
+    assert perceptive("convert", tmp_path / "a.conll", "-").stdout == wrong
+    done = perceptive("convert", tmp_path / "a.conll", "-", "--scheme", "bioes").stdout
+    assert done == "Ada B-PER\nKing E-PER\nleft O\n\n"
+
+
+def test_the_label_that_keeps_others_from_a_scheme_is_named(tmp_path):
+    (tmp_path / "a.conll").write_text("Ada B-PER\nKing I-PER\nleft O\n. X\n\n")
+    said = perceptive("convert", tmp_path / "a.conll", "-", "--scheme", "bioes", code=2).stderr
+    assert "most labels follow the scheme 'bio', but 'X' does not; rename it, such as to 'O'" in said
+
+
 def test_treebanks(tmp_path):
     tree = tmp_path / "a.conllu"
     rows = ["1\tDon't\tdo\tAUX\t_\t_\t0\troot\t_\tSpaceAfter=No", "2\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_"]

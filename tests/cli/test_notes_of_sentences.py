@@ -25,6 +25,9 @@ def test_labels_that_the_tagger_does_not_know_are_told(tmp_path):
     assert "note: the model knows none of the labels: the data has 'DET', 'NOUN', the model 'DT', 'NN'" in done.stderr
     assert "the data has 'PER'" in perceptive("eval", tmp_path / "m", tmp_path / "ner.conll").stderr
     assert "note" not in perceptive("eval", tmp_path / "m", tmp_path / "pos.conll").stderr
+    perceptive("train", tmp_path / "ner.conll", "--task", "tag", "-o", tmp_path / "n", "--quiet")
+    (tmp_path / "strange.conll").write_text("Ada B-PER\nleft X\n")
+    assert "note" not in perceptive("eval", tmp_path / "n", tmp_path / "strange.conll").stderr
 
 
 def test_why_mean_average_precision_is_not_defined(tmp_path):
@@ -104,6 +107,12 @@ def test_raw_text_that_is_read_as_columns(tmp_path, template):
     (tmp_path / "raw.txt").write_text("Ada met Bob .\n")
     told = perceptive("tag", "u", "raw.txt", cwd=tmp_path).stderr
     assert "4 columns, but the model reads only the first; if the files are raw text, give --raw" in told
+    perceptive("train", "a.conll", "--task", "tag", "-o", "w", "--quiet", "--columns", "0", cwd=tmp_path)
+    (tmp_path / "raw.txt").write_text("Ada met Mr. Bob.\nBob left Ada “alone.”\n")
+    told = perceptive("tag", "w", "raw.txt", cwd=tmp_path).stderr
+    assert "'Bob.' is in the last column, as at the end of a sentence; if the files are raw text, give --raw" in told
+    (tmp_path / "b.conll").write_text("Mr. Adj\nBob N\n. .\n")  # no labels
+    assert not perceptive("tag", "w", "b.conll", cwd=tmp_path).stderr
     (tmp_path / "raw.txt").write_text("Ada met Bob .\nBob left .\n")
     told = perceptive("tag", "m", "raw.txt", code=1, cwd=tmp_path).stderr
     assert "give every token the same columns (for raw text: --format raw)" in told

@@ -140,3 +140,11 @@ def test_entities_that_are_there_stay(nlp):
     doc = nlp.make_doc("Ada met Bob")
     doc.ents = [Span(doc, 0, 2, "EVENT")]
     assert [(one.text, one.label_) for one in tagger(doc).ents] == [("Ada met", "EVENT"), ("Bob", "PER")]
+
+
+@pytest.mark.parametrize(("annotates", "cure"), [(None, "set doc.ents or token.tag_"), ("entities", "set doc.ents of")])
+def test_documents_without_annotations_are_refused_with_the_cure(annotates, cure):
+    nlp = spacy.blank("en")
+    component = nlp.add_pipe("perceptive_tagger", config={"annotates": annotates})
+    with pytest.raises(ValueError, match=f"the documents have no .* to learn from; {cure}"):
+        component.fit([nlp.make_doc("Ada left")])

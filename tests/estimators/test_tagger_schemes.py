@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from perceptive import SequenceTagger
+from perceptive.evaluation.conlleval import evaluate
 from perceptive.features import schemes
 from tagger_data import NAMES, WORDS, X_TEST, Y_TEST, X, Y
 
@@ -91,6 +92,35 @@ def test_labels_that_break_a_scheme_everywhere_have_none():
     y, _ = broken(Y, 2)
     with pytest.warns(UserWarning, match="so predictions follow no scheme"):
         assert SequenceTagger(template="hmm").fit(X, y).scheme_ is None
+
+
+@pytest.mark.parametrize(("label", "better"), [("X", "O"), ("b-PER", "B-PER"), ("", "O"), (7, "O")])
+def test_labels_of_no_scheme_that_are_too_many_for_slips_are_told(label, better):
+    y = [[label, *labels[1:]] if i % 3 == 0 else labels for i, labels in enumerate(Y)]
+    with pytest.warns(UserWarning, match=rf"token 0: label {label!r} \(.* of .*\) does not belong .*'bio'.*{better}"):
+        tagger = SequenceTagger(template="hmm").fit(X, y)
+    assert tagger.scheme_ is None
+    assert tagger.score(X, y) == evaluate(y, tagger.predict(X)).f1 / 100
+    with pytest.raises(ValueError, match=rf"label {label!r} .* as most others do; rename it, such as to '{better}'"):
+        SequenceTagger(template="hmm", repair="error").fit(X, y)
+
+
+def test_labels_that_break_a_scheme_everywhere_are_refused_where_repair_is():
+    y, _ = broken(Y, 2)
+    with pytest.raises(ValueError, match=r"label '.*' is not allowed here in the scheme '\w+'; repair the labels"):
+        SequenceTagger(template="hmm", repair="error").fit(X, y)
+
+
+def test_the_score_is_f1_wherever_labels_mark_segments():
+    free = SequenceTagger(template="hmm", constraints=None).fit(X, Y)
+    assert free.score(X_TEST, Y_TEST) == evaluate(Y_TEST, free.predict(X_TEST)).f1 / 100
+    with pytest.warns(UserWarning, match="so predictions follow no scheme"):
+        broke = SequenceTagger(template="hmm").fit(X, broken(Y, 2)[0])
+    assert broke.score(X_TEST, Y_TEST) == evaluate(Y_TEST, broke.predict(X_TEST)).f1 / 100
+    tags = [["N" if label == "O" else "V" for label in labels] for labels in Y]
+    tagger = SequenceTagger(template="hmm").fit(X, tags)
+    right = np.concatenate(tagger.predict(X)) == np.concatenate(tags)
+    assert tagger.score(X, tags) == pytest.approx(np.mean(right))
 
 
 def test_the_preset_is_chosen_by_the_labels():

@@ -1,13 +1,16 @@
 """Labels that are slips of the pen, and labels that break their scheme where learning goes on."""
 
+import itertools
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 
 from perceptive import SequenceTagger
 from perceptive.data.conversion import repair
 from perceptive.errors import ExampleWarning
+from perceptive.features import label_repair, schemes
 from perceptive.features.label_repair import meant
 
 X = [["Ada", "Byron", "met", "Charles"], ["in", "Rome"]] * 30
@@ -107,7 +110,7 @@ def test_a_scheme_of_a_whole_training_set_stays():
 
 @pytest.mark.parametrize("labels", [("B_PER", "I_PER", "O"), ("PER-B", "PER-I", "O"), ("b-PER", "i-PER", "o")])
 def test_labels_of_segments_in_another_style_are_told_of(labels):
-    said = f"sentence 0, token 1: label '{labels[0]}' is read as a tag without segments, .* write 'B-PER'"
+    said = f"sentence 0, token 1: label '{labels[0]}' is read as a tag without segments, .* write 'B-PER', as 'percep"
     with pytest.warns(ExampleWarning, match=said):
         SequenceTagger(epochs=1).fit([["met", "Ada", "King"]] * 3, [[labels[2], labels[0], labels[1]]] * 3)
 
@@ -147,3 +150,23 @@ def test_the_warning_counts_the_labels_that_are_repaired_and_names_the_first_pla
     assert "first: sentence 0, token 0 I-PER → B-PER, sentence 0, token 3 I-PER" in str(about)
     assert str(pickle.loads(pickle.dumps(about))) == str(about)
     assert len(repair(y).changed) == 7
+
+
+@pytest.mark.parametrize("scheme", schemes.SCHEMES)
+def test_labels_that_may_stand_stay_where_others_are_free(scheme):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = int(rng.integers(1, 9))
+        ends = sorted({0, n, *rng.integers(0, n + 1, 3).tolist()})
+        spans = [(a, b, str(rng.choice(["X", "Y"]))) for a, b in itertools.pairwise(ends) if rng.random() < 0.8]
+        labels = [None if rng.random() < 0.3 else label for label in schemes.write(spans, n, scheme)]
+        assert label_repair.mended(labels, scheme) == labels
+
+
+def test_a_few_broken_labels_are_repaired_where_others_are_free():
+    y = [["B-PER", "I-PER", "O", "B-PER"], ["O", "B-LOC"]] * 30
+    free = [[None if (i + t) % 7 == 0 else label for t, label in enumerate(labels)] for i, labels in enumerate(y)]
+    free[8] = ["I-PER", "I-PER", None, "B-PER"]
+    with pytest.warns(UserWarning, match="sentence 8, token 0: label 'I-PER' is not allowed here in the scheme 'bio'"):
+        tagger = SequenceTagger().fit([["Ada", "King", "met", "Bob"], ["in", "Rome"]] * 30, free)
+    assert tagger.scheme_ == "bio"

@@ -274,7 +274,13 @@ def test_vectors_are_as_long_as_those_of_fit(first, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "token", [lambda word, year: {"w": word, "year": year}, lambda word, year: (word, {"year": year})]
+    "token",
+    [
+        lambda word, year: {"w": word, "year": year},
+        lambda word, year: (word, {"year": year}),
+        lambda word, year: (word, {"year": np.float32(year)}),
+        lambda word, year: {"w": word, "year": np.int64(year)},
+    ],
 )
 def test_values_much_larger_than_the_others_are_told_of(token):
     y = [["X", "Y"]] * 10
@@ -283,6 +289,18 @@ def test_values_much_larger_than_the_others_are_told_of(token):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceTagger(epochs=1).fit([[token("a", 0.2), token("b", 3)]] * 10, y)
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_vectors_much_larger_than_words_are_told_of(kind):
+    with pytest.warns(
+        ScaleWarning, match="column 'vector' is .* times as large as column 'word' and drowns it; divide"
+    ):
+        SequenceTagger(epochs=1).fit([[("a", kind([1e3, 2e3])), ("b", kind([5e3, 0]))]] * 10, [["X", "Y"]] * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SequenceTagger(epochs=1).fit([[("a", kind([1.0, 2.0])), ("b", kind([5.0, 0]))]] * 10, [["X", "Y"]] * 10)
+        SequenceTagger(epochs=1).fit([[("a", kind([])), ("b", kind([]))]] * 10, [["X", "Y"]] * 10)
 
 
 @pytest.mark.parametrize("vector", [False, True])

@@ -1,5 +1,6 @@
 """Many labels: rows of weights without their zeros, and a trellis that is cut without losing the best path."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from perceptive import _core
+from perceptive.features import schemes
 from perceptive.learners import SequenceLearner
 from perceptive.reference.sequence import SequencePerceptron
 from perceptive.reference.viterbi import Trellis, all_paths, beamed, viterbi, viterbi_of_many
@@ -19,15 +21,20 @@ MANY = 70  # from 65 labels on rows have no zeros
 WORDS = ["Ann", "ran", "to", "a", "Bar"]
 
 
-def random_trellis(seed, n, n_labels, spread):
+def random_trellis(seed, n, n_labels, spread, constrained=False):
     """Small whole numbers, so that there are ties; ``spread``: how much more labels of tokens weigh than pairs."""
     rng = np.random.default_rng(seed)
     unary = rng.integers(-3, 4, (n, n_labels)) * spread
-    pairs = rng.integers(-2, 3, (n_labels, n_labels))
+    pairs = rng.integers(-2, 3, (n_labels, n_labels)).astype(float)
+    if constrained:  # a few groups of labels that the same labels may follow, the first one always
+        may_follow = rng.random((2, n_labels)) < 0.5
+        may_follow[:, 0] = True
+        pairs[~may_follow[rng.integers(0, 2, n_labels)]] = -math.inf
     return Trellis(unary.tolist(), [pairs.tolist()] * n)
 
 
-trellises = st.builds(random_trellis, st.integers(0, 999), st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
+sizes = st.integers(0, 999), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4)
+trellises = st.builds(random_trellis, *sizes, st.booleans())
 
 
 @given(trellises)
@@ -70,6 +77,31 @@ def test_the_best_path_is_that_of_the_trellis(n_labels, template, rule):
         for x in X:
             best = viterbi_of_the_core(*learner.trellis(x, hypothesis))
             assert learner.predict(x, hypothesis) == [learner.labels[y] for y in best]
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iob1", "bioes"])
+@pytest.mark.parametrize("template", ["word[-1:1]\n@label[-1]", EDGES])
+@pytest.mark.parametrize("rule", ["perceptron", "pa1"])
+def test_the_best_path_under_constraints_is_that_of_the_trellis(scheme, template, rule):
+    rng = np.random.default_rng(1)
+    X = [[WORDS[i] for i in rng.integers(0, len(WORDS), rng.integers(1, 9))] for _ in range(40)]
+    y = []
+    for x in X:
+        ends = sorted({0, len(x), *rng.integers(0, len(x) + 1, 3).tolist()})
+        spans = [(a, b, f"t{rng.integers(0, 40)}") for a, b in itertools.pairwise(ends) if rng.random() < 0.8]
+        y.append(schemes.write(spans, len(x), scheme))
+    every = [f"{prefix}-t{i}" for prefix in schemes.PREFIXES[scheme] for i in range(40)]
+    learner = SequenceLearner(["O", *every], template=template, constraints=scheme, rule=rule, hypothesis="averaged")
+    _, start, stop = schemes.constraints(scheme, learner.labels)
+    outside = np.where(start, 0.0, -np.inf), np.where(stop, 0.0, -np.inf)
+    for _ in range(3):
+        learner.learn_many(X, y)
+        for hypothesis in ("last", "averaged"):
+            for x in X:
+                unary, edges = learner.trellis(x, hypothesis)
+                unary[0], unary[-1] = unary[0] + outside[0], unary[-1] + outside[1]
+                best = viterbi_of_the_core(unary, edges)
+                assert learner.predict(x, hypothesis) == [learner.labels[y] for y in best]
 
 
 def k_best_of_the_core(unary, edges, k):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from perceptive.data import sentence_files
+from perceptive.errors import ParameterError
 from perceptive.streams import conll, conllu
 from perceptive.streams.columns import Columns
 
@@ -209,3 +210,22 @@ def test_spaces_that_may_separate_columns_beside_tabs_are_told(file):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         conll.read(file("New York\tB-LOC\nis\tO\n"))
+
+
+@pytest.mark.parametrize("columns", [["1"], ["-1"], ["1", "-1"]])
+def test_the_column_of_the_labels_alone_makes_no_tokens(columns, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("Ada B-PER\nleft O\n\n")
+    with pytest.raises(ParameterError, match=r"columns=.*: that is the column of the labels; name columns of the tok"):
+        conll.read(path, columns=columns)
+    assert conll.read(path, columns=["0", *columns]) == ([[("Ada",), ("left",)]], [["B-PER", "O"]])
+
+
+@pytest.mark.parametrize(
+    ("start", "cure"),
+    [(b"PAR1\x15", "Parquet file; write its records as JSON"), (b"x\x9c\xeb", "spaCy's DocBin is; write a line")],
+)
+def test_binary_files_of_sentences_are_named(start, cure, tmp_path):
+    (tmp_path / "a").write_bytes(start + bytes(range(256)))
+    with pytest.raises(ValueError, match=f"a: is .*{cure}"):
+        sentence_files.read(tmp_path / "a")

@@ -130,7 +130,7 @@ def _convert(
     from perceptive.data.conversion import ENTITY, as_document, column_lines, repair, universal_lines
     from perceptive.data.sentence_files import is_answered
     from perceptive.features import schemes
-    from perceptive.features.label_repair import FIRST
+    from perceptive.features.label_repair import FIRST, strangers, styled
     from perceptive.streams.columns import LAST
 
     columns, found = files.columns, [files.columns.split(sentence)[1] for sentence in sentences]
@@ -141,10 +141,18 @@ def _convert(
             columns, found = entities, marked
     y = [[label or "_" for label in labels] for labels in found]
     done = repair(y)
+    if scheme is not None and done.scheme is None and (read := styled(y)) is not None:
+        y = [[read[label] for label in mine] for mine in y]  # as B-PER, where all are B_PER or PER-B
+        done = repair(y)
     _tell(options, sentences, done)
     labels, after = (y if options.repair == "off" else done.labels), scheme or done.scheme
     if scheme is not None and done.scheme is None:
-        some = next((label for mine in y for label in mine), "")
+        strange = strangers(y)
+        if strange is not None:
+            of, label, better = strange
+            said = f"most labels follow the scheme {of!r}, but {label!r} does not; rename it, such as to {better!r}"
+            raise UsageError(f"--scheme: {said}")
+        some = next((label for mine in y for label in mine if label != "O"), "O")
         raise UsageError(f"--scheme: the labels, such as {some!r}, mark no segments in any scheme; leave it out")
     if scheme is not None:
         labels = [schemes.convert(mine, str(done.scheme), scheme) for mine in done.labels]

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from perceptive.data.rows import is_dicts
+from perceptive.data.token_values import BOTH, kind_of
 from perceptive.errors import ScaleWarning, warn_caller
 from perceptive.features.vocabulary import Vocabulary, encode
 from perceptive.streams.file_format import INDEX
@@ -96,8 +97,8 @@ def odd_sizes_of_dicts(rows: Sequence[Mapping[Any, Any]]) -> tuple[str, bool] | 
             if type(x) is str:
                 numbers[name] = 1.0
                 varied |= {name} if words.setdefault(name, x) != x else set()
-            elif type(x) in (int, float, np.float64, bool) and x == x:
-                numbers[name] = x
+            elif isinstance(x, int | float | np.number | np.bool_) and x == x:
+                numbers[name] = float(x)
         found.append(numbers)
     vocabulary = Vocabulary()
     indptr, indices, data = encode(found, vocabulary, grow=True)
@@ -167,11 +168,18 @@ def warn_of_values(X: Sequence[Sequence[Any]]) -> None:
         for token in x:
             if isinstance(token, Mapping):
                 found.append(dict(token))
-            elif isinstance(token, list | tuple) and token and isinstance(token[-1], Mapping):
-                found.append({"word": token[0], **token[-1]})
+            elif kind_of(token) == BOTH:
+                found.append({"word": token[0], **_values_of(token[-1])})
     odd = odd_sizes_of_dicts(found) if found else None
     if odd is not None:
         warn_caller(ScaleWarning(f"{odd[0]}; {DIVIDE}"))
+
+
+def _values_of(beside: Any) -> Mapping[Any, Any]:
+    """Values by name, or a vector as one of its size."""
+    if isinstance(beside, Mapping):
+        return beside
+    return {"vector": float(np.sqrt(np.mean(np.square(beside))))} if len(beside) else {}
 
 
 def _is_matrix(X: Any) -> bool:

@@ -116,7 +116,11 @@ class SpacyTagger(Pipe):
         """Learn from documents with tags or entities, from scratch, as `SequenceTagger.fit` does."""
         docs = list(docs)
         self._choose(docs)
-        self.tagger.fit(*self._sentences(docs))
+        X, y = self._sentences(docs)
+        if X and all(label is None for labels in y for label in labels):
+            cure = "set doc.ents or token.tag_ of some" if self.annotates == "tags" else "set doc.ents of some"
+            raise ValueError(f"the documents have no {self.annotates} to learn from; {cure}")
+        self.tagger.fit(X, y)
         return self
 
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:

@@ -291,7 +291,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         return label_probabilities(learner, X)
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Any]]) -> float:
-        """Return F of whole segments if labels follow a scheme, else the share of right tokens; between 0 and 1.
+        """Return F of whole segments if labels mark some, else the share of right tokens; between 0 and 1.
 
         Labels that the tagger does not know count as missed. Labels that are None are free: their tokens are not
         counted, and the segments around them see the predicted label.
@@ -302,8 +302,7 @@ class SequenceTagger(PresetGroup, ProbabilityGroup, CertifyGroup, PruneMixin[Seq
         return self._score(truth, predicted)
 
     def _score(self, truth: list[Any], predicted: list[Any]) -> float:
-        result = self.learner_.compare(truth, predicted)
-        return (result.f1 if self.learner_.scheme is not None else result.accuracy) / 100.0
+        return self.learner_.compare(truth, predicted).measure / 100.0
 
     # ------------------------------------------------------------ the run
 

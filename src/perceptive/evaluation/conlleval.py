@@ -59,6 +59,11 @@ class Evaluation:
         """F over all types, in percent."""
         return self.measures()[2]
 
+    @property
+    def measure(self) -> float:
+        """What a tagger is graded by, in percent: F here, and the accuracy of labels that mark no segments."""
+        return self.f1
+
     def __str__(self) -> str:
         lines = [
             f"processed {self.tokens} tokens with {self.there.total()} phrases; "

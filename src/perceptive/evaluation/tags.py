@@ -39,6 +39,11 @@ class TagEvaluation(Evaluation):
         """Unknown words with the right tag, in percent; None where there are none, or it is not known."""
         return 100.0 * self.right_unknown / self.unknown if self.unknown else None
 
+    @property
+    def measure(self) -> float:
+        """The accuracy."""
+        return self.accuracy
+
     def most_confused(self, n: int | None = None) -> list[tuple[str, str, int]]:
         """Tag, what it was taken for, and how often, the most often first."""
         pairs = sorted(self.confusion.items(), key=lambda one: (-one[1], one[0]))

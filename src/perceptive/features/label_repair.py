@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from perceptive.errors import plural
@@ -102,6 +102,31 @@ def styled(sequences: Sequence[Sequence[Any]]) -> dict[Any, str] | None:
     return None
 
 
+def strangers(sequences: Iterable[Sequence[Any]]) -> tuple[str, Any, str] | None:
+    """The scheme of most labels that are not O, the most frequent label that does not belong to it, and a better one.
+
+    None where all belong to one, or most mark no segments with a type.
+
+    Examples
+    --------
+    >>> strangers([["B-NP", "I-NP", "X", "O"]]), strangers([["DT", "NN"]]), strangers([["B-NP", "O"]])
+    (('bio', 'X', 'O'), None, None)
+    """
+    counts = Counter(chain.from_iterable(sequences))
+    counts.pop(None, None)
+    found: dict[int, tuple[str, list[Any]]] = {}
+    for scheme in schemes.SCHEMES:
+        strange = [label for label, _ in counts.most_common() if not schemes.belongs(label, scheme)]
+        typed = sum(n for label, n in counts.items() if label not in strange and schemes.split(label)[1])
+        if (n := sum(counts[label] for label in strange)) < typed:
+            found.setdefault(n, (scheme, strange))
+    if not found or 0 in found:
+        return None
+    scheme, [label, *_] = found[min(found)]
+    known = [one for one in counts if schemes.belongs(one, scheme)]
+    return scheme, label, resembled(str(label), scheme, known) or "O"
+
+
 def slips_in(
     counts: Mapping[Any, int], scheme: str, few: int = 0, known: Collection[Any] = (), alike: bool = False
 ) -> dict[Any, str] | None:
@@ -172,15 +197,44 @@ def repaired(
     for i, labels in enumerate(sequences):
         read = replaced(labels, slips)
         if schemes.violation(scheme, read) is not None:
-            if None in labels:
-                return None
-            right = schemes.convert(read, scheme, scheme)
+            right = mended(read, scheme)
             changed += sum(one != other for one, other in zip(read, right, strict=True))
             read = right
         if read is not labels:
             found[i] = list(read)
     there = sum(n for label, n in counts.items() if label != "O")
     return Repair(found, slips) if changed <= max(few[0], MOST_REPAIRED * there) else None
+
+
+def mended(labels: Sequence[Any], scheme: str) -> list[Any]:
+    """Labels as conlleval reads them; beside a label that is None, all are that could be.
+
+    Examples
+    --------
+    >>> mended(["O", "I-PER", None, "I-PER", "O"], "bio")
+    ['O', 'B-PER', None, 'I-PER', 'O']
+    >>> mended([None, "E-PER", "I-PER", "O", "B-PER", None], "bioes")
+    [None, 'E-PER', 'S-PER', 'O', 'B-PER', None]
+    """
+    found: list[Any] = []
+    for known, run in groupby(labels, lambda label: label is not None):
+        part = list(run)
+        if known:
+            before = _possible_beside(scheme, None, part[0]) if found else []
+            after = _possible_beside(scheme, part[-1], None) if len(found) + len(part) < len(labels) else []
+            right = schemes.convert([*before, *part, *after], scheme, scheme)
+            part = right[len(before) : len(right) - len(after)]
+        found += part
+    return found
+
+
+def _possible_beside(scheme: str, left: str | None, right: str | None) -> list[str]:
+    """A label between two, of which one is the edge of the sentence (None), if it needs one there."""
+    if schemes.follows(scheme, left, right):
+        return []
+    kind = schemes.split(left or right)[1]
+    between = (schemes.join(prefix, kind) for prefix in schemes.PREFIXES[scheme])
+    return [one for one in between if schemes.follows(scheme, left, one) and schemes.follows(scheme, one, right)][:1]
 
 
 Change = tuple[int, int, Any, Any]  # number of the sentence and of the token, the old label, and the new one

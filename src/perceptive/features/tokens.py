@@ -7,10 +7,12 @@ import unicodedata
 
 from perceptive.features.word_breaks import properties, segments
 
-# Addresses, without the marks behind them; brackets within are pairs.
+# Addresses of any scheme (RFC 3986), without the marks behind them; brackets within are pairs.
+_NEVER = r"""\s<>"，。、；：！？（）「」『』【】《》"""
 ADDRESS = re.compile(
-    r"""(?:\b(?:https?|ftp)://|\bwww\.)(?:\([^\s()<>"]*\)|\{[^\s(){}<>"]*\}|\{(?![^\s(){}<>"]*\})|[^\s(){<>"])*"""
-    r"""(?:\([^\s()<>"]*\)|\{[^\s(){}<>"]*\}|[^\s()<>".,;:!?'’”»\]}…])"""
+    rf"""(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+://|\bwww\.)"""
+    rf"""(?:\([^{_NEVER}()]*\)|\{{[^{_NEVER}(){{}}]*\}}|\{{(?![^{_NEVER}(){{}}]*\}})|[^{_NEVER}(){{])*"""
+    rf"""(?:\([^{_NEVER}()]*\)|\{{[^{_NEVER}(){{}}]*\}}|[^{_NEVER}().,;:!?'’”»\]}}…])"""
     r"|(?<![\w.+%-])\w[\w.+%-]*@\w[\w-]*(?:\.\w[\w-]*)+",
     re.IGNORECASE,
 )
@@ -42,9 +44,10 @@ def tokenise(text: str, tokeniser: str = TOKENISER) -> list[Token]:
     """Return the tokens of a text; they are strings, so a tagger can use them directly.
 
     They are the words and marks between Unicode's word boundaries (UAX #29), so that no script is cut at vowel signs
-    and accents, and emoji and flags stay whole. In addition, these are one token: web and mail addresses; words with
-    hyphens; dates and times in digits; abbreviations with their last dot; and whole runs of letters of scripts without
-    spaces (Thai, Lao, Khmer, Myanmar). ``'s`` after a word is a separate token, so that it is not part of a name.
+    and accents, and emoji and flags stay whole. In addition, these are one token: addresses (``https://…``, ``s3://…``,
+    mail); words with hyphens; dates and times in digits; abbreviations with their last dot; and whole runs of letters
+    of scripts without spaces (Thai, Lao, Khmer, Myanmar). ``'s`` after a word is a separate token, so that it is not
+    part of a name.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from perceptive.errors import ExampleWarning, Parameter, literal
+from perceptive.errors import ExampleError, ExampleWarning, Parameter, literal
 from perceptive.features import label_repair, schemes
 
 LOOSE = ", or turn the constraints off ({})"
@@ -74,14 +74,37 @@ def _warn_of_repair(said: str, i: int, t: int, also: Sequence[tuple[int, int]] =
     warnings.warn(ExampleWarning(words, i, t, parameters=off, also=also), stacklevel=2)
 
 
-def warn_of_misfit(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None) -> None:
-    """Warn of the first place where labels break the scheme that they seem to follow."""
-    scheme = None if reading is None else reading.scheme
-    broken = ((i, schemes.violation(scheme, labels)) for i, labels in enumerate(y)) if scheme else iter(())
-    i, t = next(((i, t) for i, t in broken if t is not None), (0, None))
-    if t is not None and scheme is not None:
-        wrong = literal(f"{misfit(y[i][t], scheme)}, so predictions follow no scheme; {cure_of(y, scheme)}")
-        warnings.warn(ExampleWarning(wrong + LOOSE, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
+def warn_of_misfit(y: Sequence[Sequence[Any]], reading: label_repair.Reading | None, repair: str = "warn") -> None:
+    """Warn of the first place where labels break the scheme that they seem to follow; raise for repair="error"."""
+    found = _strange(y) if reading is None else _misplaced(y, reading.scheme)
+    if found is None:
+        return
+    wrong, cure, i, t = found
+    if repair == "error":
+        raise ExampleError(literal(f"{wrong}; {cure}") + LOOSE, i, t, parameters=NO_CONSTRAINTS)
+    said = literal(f"{wrong}, so predictions follow no scheme; {cure}") + LOOSE
+    warnings.warn(ExampleWarning(said, i, t, parameters=NO_CONSTRAINTS), stacklevel=2)
+
+
+def _misplaced(y: Sequence[Sequence[Any]], scheme: str) -> tuple[str, str, int, int] | None:
+    """What is wrong with the first label that breaks a scheme, the cure, its sentence and token."""
+    for i, labels in enumerate(y):
+        t = schemes.violation(scheme, labels)
+        if t is not None:
+            return misfit(labels[t], scheme), cure_of(y, scheme), i, t
+    return None
+
+
+def _strange(y: Sequence[Sequence[Any]]) -> tuple[str, str, int, int] | None:
+    """The same of labels that are too many for slips, where most follow a scheme."""
+    found = label_repair.strangers(y)
+    if found is None:
+        return None
+    scheme, label, read = found
+    n, of = sum(labels.count(label) for labels in y), sum(map(len, y))
+    i, t = next((i, labels.index(label)) for i, labels in enumerate(y) if label in labels)
+    wrong = f"label {label!r} ({n:,} of {of:,}) does not belong to the scheme {scheme!r}, as most others do"
+    return wrong, f"rename it, such as to {read!r}", i, t
 
 
 def warn_of_style(y: Sequence[Sequence[Any]]) -> None:
@@ -91,4 +114,5 @@ def warn_of_style(y: Sequence[Sequence[Any]]) -> None:
         places = ((i, t, label) for i, labels in enumerate(y) for t, label in enumerate(labels))
         i, t, label = next((i, t, label) for i, t, label in places if read.get(label, "O") != "O")
         said = f"label {label!r} is read as a tag without segments, as are the others; if they mark segments, write "
-        warnings.warn(ExampleWarning(literal(f"{said}{read[label]!r}"), i, t), stacklevel=2)
+        cure = f"{read[label]!r}, as 'perceptive convert --scheme bio' does"
+        warnings.warn(ExampleWarning(literal(said + cure), i, t), stacklevel=2)

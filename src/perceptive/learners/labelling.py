@@ -193,7 +193,7 @@ class Labelling:
             self.scheme = recognised(y)
             self.recognised = self.scheme is not None or not undecided(y)
             if self.recognised and self.scheme is None:
-                warn_of_misfit(y, label_repair.meant(y))
+                warn_of_misfit(y, label_repair.meant(y), self.repair)
                 warn_of_style(y)
             self.settled = whole and self.scheme is not None
         elif self.settled:
@@ -303,9 +303,13 @@ class Labelling:
 
         Labels of the truth that are None are skipped; ``unknown`` marks the unknown words, for tags.
         """
-        if self.scheme is None and label_repair.meant(truth) is None:
-            return evaluate_tags(truth, predicted, unknown)
-        return evaluate(truth, predicted)
+        return evaluate(truth, predicted) if self.in_segments(truth) else evaluate_tags(truth, predicted, unknown)
+
+    def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
+        """Whether labels mark segments, so that F is used, even if predictions keep to no scheme."""
+        return self.scheme is not None or any(
+            one(y) is not None for one in (label_repair.meant, label_repair.strangers)
+        )
 
 
 def least_segments(labels: Sequence[Any]) -> Labels:

@@ -68,10 +68,15 @@ def viterbi(x: Trellis) -> Path:
 def going_on(best: Sequence[float], edge: Sequence[Sequence[float]]) -> list[int]:
     """Return the labels through which a best path may continue: no other is better, whatever label comes next.
 
-    ``best`` are the scores of the best paths that end in each label, ``edge`` the scores of the pairs to come.
+    ``best`` are the scores of the best paths that end in each label, ``edge`` the scores of the pairs to come. Labels
+    are compared if the same labels may follow them.
     """
-    least = max(score + min(edge[y]) for y, score in enumerate(best))
-    return [y for y, score in enumerate(best) if score > -math.inf and score + max(edge[y]) >= least]
+    group = [tuple(score > -math.inf for score in row) for row in edge]
+    least = dict.fromkeys(group, -math.inf)
+    for y, score in enumerate(best):
+        allowed = min((pair for pair in edge[y] if pair > -math.inf), default=-math.inf)
+        least[group[y]] = max(least[group[y]], score + allowed)
+    return [y for y, score in enumerate(best) if score > -math.inf and score + max(edge[y]) >= least[group[y]]]
 
 
 def viterbi_of_many(x: Trellis) -> Path:

@@ -130,7 +130,7 @@ class Columns:
         return replace(self, chosen=tuple(str(at) for at in range(1, n) if at != label % n))
 
     def _named(self, sentence: Sentence) -> list[Row]:
-        names = [name for name in self.chosen if name != self.label] or ["form"]
+        names = self._but_label(self.chosen, self.label) if self.chosen else ["form"]
         return [tuple([conllu.cell(row, name) for name in names]) for row in sentence.rows]
 
     def _numbers(self, sentence: Sentence, label: int) -> list[int]:
@@ -141,7 +141,15 @@ class Columns:
             if at != label and not -n <= at < n:
                 raise ValueError(f"{sentence.place.of()}: there is no column {at}: there are {n}, numbered from 0")
             found.append(at if at == label else at % n)
-        return [at for at in found if at != label]
+        return self._but_label(found, label)
+
+    def _but_label(self, chosen: Sequence[Any], label: int | str) -> list[Any]:
+        """The chosen columns without that of the label; raise if there is no other."""
+        found = [column for column in chosen if column != label]
+        if not found:
+            said = "that is the column of the labels; name columns of the tokens"
+            raise ParameterError(f"{{}}: {said}", Parameter("columns", self.chosen))
+        return found
 
 
 def counts_tokens(sentences: Sequence[Sequence[Any]]) -> bool:

@@ -34,6 +34,10 @@ from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import UTF8, check_encoding, check_line_ends, text_lines
 
 DOCSTART = "-DOCSTART-"
+BINARY = {  # files of sentences that begin so
+    b"PAR1\x15": "a Parquet file; write its records as JSON lines, as to_json() of Hugging Face datasets does",
+    b"x\x9c": 'packed by zlib, as spaCy\'s DocBin is; write a line [text, {"entities": [[0, 3, "PER"]]}] for each text',
+}
 NAMED = re.compile(r"#\s*[^\s=]+\s*=(?:\s|$)")  # a comment that gives a value a name
 
 
@@ -120,6 +124,8 @@ def _first_lines(path: str, encoding: str) -> list[str]:
 
     check_encoding(encoding)
     start = peek(path, enough=enough)
+    if (binary := next((said for magic, said in BINARY.items() if start.startswith(magic)), None)) is not None:
+        raise ValueError(f"{shown(path)}: is {binary}")
     check_line_ends(path, start)
     *whole, last = start.removeprefix(MARK).decode(encoding, errors="replace").split("\n")
     return whole or [last]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import check_encoding
 
 BATCH = 512  # sentences that are tagged at a time
+SENTENCE_ENDS = re.compile(r"\w[.!?…][\"'”’»)]*\Z")  # at the end of a word, so that it is no token
 
 
 def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
@@ -91,12 +93,18 @@ def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence
         or learner.label_column not in (None, LAST, conllu.LABEL)
     )
     tagger, rows = getattr(learner, "tagger", learner), [row for one in sentences for row in one.rows]
-    if named or tagger.features is not None or not sentences[0].in_columns or sentences[0].universal:
+    if tagger.features is not None or not sentences[0].in_columns or sentences[0].universal:
         return
+    odd = {row[-1] for row in rows}.isdisjoint(map(str, learner.classes))  # they are no labels
     n, read = len(rows[0]), learner.n_columns - 1 if learner.n_columns else tagger.templates.n_base
-    if n > read + 1:
+    if named:
+        ends = next((row[-1] for row in rows if SENTENCE_ENDS.search(row[-1])), None)
+        if ends is None or n == 1 or not odd:
+            return
+        said = f"{ends!r} is in the last column, as at the end of a sentence"
+    elif n > read + 1:
         said = f"the data have {n} columns, but the model reads only the first {read if read > 1 else ''}".rstrip()
-    elif n == read + 1 and {row[-1] for row in rows}.isdisjoint(map(str, learner.classes)):
+    elif n == read + 1 and odd:
         said = f"column {n - 1} is taken for the labels, but has none of the model's"
     else:
         return

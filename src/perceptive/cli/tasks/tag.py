@@ -116,7 +116,7 @@ class Tag:
             return self.looked_at(learner, X, y, weights)
 
         how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None
-        return MemoryJob(learner, source, _metric(learner), expand(options.data), Log(), counts, *how)
+        return MemoryJob(learner, source, _metric(learner, y_held), expand(options.data), Log(), counts, *how)
 
     def _on_cluster(
         self,
@@ -145,7 +145,7 @@ class Tag:
             return learner.dataset(*_take(~held, *read(options.data, files)[:2]), grow=False)  # type: ignore[no-any-return]
 
         how = look, partial(calibrate, X=X_held, y=y_held) if X_held else None, cluster
-        return MemoryJob(learner, source, _metric(learner), expand(options.data), Log(), counts, *how)
+        return MemoryJob(learner, source, _metric(learner, y_held), expand(options.data), Log(), counts, *how)
 
     def _held_out(self, training: TrainingParameters, learner: Any, places: Sequence[Place]) -> Bools:
         """Which sentences are held out: a part of each file."""
@@ -371,13 +371,15 @@ def _as_tagged(learner: Any, X: list[Any], places: Sequence[Place], hypothesis: 
 
 def _kinds(y: Sequence[Sequence[Any]]) -> set[str]:
     """What labels say, whatever the scheme: the types of segments, or labels that are none of these."""
-    labels = {label for some in y for label in some if label is not None and label != "O"}
-    in_segments = bool(schemes.possible(labels))
-    return {(schemes.split(label)[1] or str(label)) if in_segments else str(label) for label in labels}
+    found = set()
+    for label in {label for some in y for label in some if label is not None and label != "O"}:
+        in_segments = any(schemes.belongs(label, scheme) for scheme in schemes.SCHEMES)
+        found.add((schemes.split(label)[1] if in_segments else "") or str(label))
+    return found
 
 
-def _metric(learner: Any) -> str:
-    return "accuracy" if learner.scheme is None else "F1"
+def _metric(learner: Any, y: list[Any]) -> str:
+    return "F1" if learner.labelling.in_segments(y) else "accuracy"
 
 
 def _take(chosen: Any, *lists: list[Any]) -> tuple[list[Any], ...]:
@@ -385,6 +387,5 @@ def _take(chosen: Any, *lists: list[Any]) -> tuple[list[Any], ...]:
 
 
 def score(learner: Any, truth: list[Any], predicted: list[Any]) -> float:
-    """F of segments, or accuracy of tokens where labels are of no scheme; between 0 and 1."""
-    result = learner.compare(truth, predicted)
-    return float(result.accuracy if learner.scheme is None else result.f1) / 100.0
+    """F of segments, or accuracy of tokens where labels mark none; between 0 and 1."""
+    return float(learner.compare(truth, predicted).measure) / 100.0
