@@ -87,6 +87,13 @@ def test_the_reference_has_neither_imports_nor_docstrings_of_builtins():
         assert "<blockquote>" not in page, name  # prompts that nothing fences
 
 
+def test_no_mark_of_markdown_or_doctest_is_shown():
+    for path in sorted(SITE.rglob("*.html")):
+        page = path.read_text(encoding="utf-8")
+        assert "BLANKLINE" not in page, path
+        assert re.findall(r"<td[^>]*>\s*(?:[-*]|\d+\.) [A-Z].*", page) == [], path  # a list that a table took in
+
+
 def test_the_button_copies_neither_prompts_nor_output(opened):
     opened.goto((SITE / "start.html").as_uri())
     copied = opened.evaluate(
