@@ -130,7 +130,7 @@ struct CsvHeader {
     std::size_t size;  // bytes, with the newline
 };
 
-// The names in the first record of a file. Throws BadLine.
+// The names in the first record of a file; only the empty one may occur twice. Throws BadLine.
 inline CsvHeader csv_header(std::string_view text, CsvDialect dialect) {
     const char *p = text.data() + mark_size(text), *end = text.data() + text.size();
     CsvHeader header;
@@ -148,7 +148,8 @@ inline CsvHeader csv_header(std::string_view text, CsvDialect dialect) {
         const std::string_view name = csv_value(field, unquoted);
         require_short(name, p);
         require_utf8(name, p, "the name of a column");
-        if (!met.emplace(name).second) refuse(p, "there are two columns '" + shown(name) + "'; rename one");
+        if (!name.empty() && !met.emplace(name).second)
+            refuse(p, "there are two columns '" + shown(name) + "'; rename one");
         header.names.emplace_back(name);
         if (field.stop == end) return header;
         p = field.stop + 1;

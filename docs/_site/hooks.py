@@ -82,13 +82,14 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def _prepared(match: re.Match[str]) -> str:
-    """A block as it is highlighted: prompts and output are not Python, and commands are not formulas."""
+    """A block as it is shown: prompts and output are not Python, commands are not formulas, empty lines are empty."""
     language = match["language"]
     if language == "python" and ">>> " in match["body"]:
         language = "pycon"
     elif language == "text" and match["body"].startswith("perceptive "):
         language = "sh"
-    return match[0].replace(match["language"], language, 1).replace("\t", TAB)
+    shown = match[0].replace(match["language"], language, 1)
+    return shown.replace("<BLANKLINE>", "").replace("\t", TAB)
 
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

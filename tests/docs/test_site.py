@@ -77,6 +77,24 @@ def test_no_formula_is_emphasised():
         assert [part for part in parts if re.search("[=√‖Σℓ]", shown(part))] == [], path
 
 
+def test_the_reference_has_neither_imports_nor_docstrings_of_builtins():
+    """Griffe counts both as a module's own when it inspects one."""
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (SITE / "reference" / "api").glob("*.html")}
+    assert 'id="perceptive.inspection.heaviest"' in pages["evaluation"]
+    assert 'id="perceptive.inspection.FeatureSpace"' not in pages["evaluation"]
+    for name, page in pages.items():
+        assert re.findall("Built-in immutable sequence|Create a new string object|Alias for field", page) == [], name
+        assert "<blockquote>" not in page, name  # prompts that nothing fences
+
+
+def test_no_mark_of_markdown_or_doctest_is_shown():
+    lists = r"<td[^>]*>\s*(?:[-*]|\d+\.) [A-Z].*|<p>[^<]*(?:<(?!/p>)[^<]*)*\n- .*"  # in a table, in a paragraph
+    for path in sorted(SITE.rglob("*.html")):
+        page = path.read_text(encoding="utf-8")
+        assert "BLANKLINE" not in page, path
+        assert re.findall(lists, page) == [], path
+
+
 def test_the_button_copies_neither_prompts_nor_output(opened):
     opened.goto((SITE / "start.html").as_uri())
     copied = opened.evaluate(

@@ -156,6 +156,7 @@ def test_csv_headers():
     ]
     assert _core.csv_delimiter(b"a;b", False) is None
     assert _core.csv_delimiter(b'\xef\xbb\xbf"a,b,c";d', True) == ";"
+    assert _core.csv_header(b"a,,b,\n", ",")[0] == ["a", "", "b", ""]
     for text, message in [
         (b"\n1\n", "1:1: the first line is empty; it must name the columns"),
         (b"a,b,a\n", "1:5: there are two columns 'a'; rename one"),

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from perceptive import _core, streams
+from perceptive import LinearClassifier, _core, streams
 from perceptive.errors import ParameterError
 from perceptive.features.text import TextFeatures
 from perceptive.streams import blocks, parsing
@@ -212,6 +212,19 @@ def test_columns_of_tables(tmp_path):
     tabs.write_text("label\ta,b\n1\t2,5\n")
     assert streams.open(tabs).format.delimiter == "\t"
     assert streams.load(tabs, categorical=("a,b",))[0].nnz == 1
+
+
+def test_columns_without_a_name_that_a_spreadsheet_leaves(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("label,size,,\n1,2,red,\n0,3,,9\n")
+    stream = streams.open(path)
+    [(X, y)] = stream
+    assert (X.nnz, y.tolist()) == (2, [1, 0])
+    said = f"{path}: 2 columns have no name, and are left out"
+    assert stream.log.remarks == {"unnamed": said}
+    with pytest.warns(UserWarning, match=said):
+        model = LinearClassifier().fit_stream(streams.open(path))
+    assert model.predict([{"size": 2}, {"size": 3}]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("text", [b"", b"a,label", b"a,label\n", b"a,label\r\n\r\n"])

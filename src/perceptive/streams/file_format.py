@@ -277,11 +277,16 @@ class FileFormat:
         return _core.Csv(features, texts, delimiter, columns, labels or "before", quotes)
 
     def kinds(self, columns: Sequence[str], categorical: Sequence[str] = ()) -> list[str]:
-        """Return the kind of each column of a table; ``categorical`` are those that the table itself marks so."""
+        """Return the kind of each column of a table; ``categorical`` are those that the table itself marks so.
+
+        Several columns without a name, as delimiters at the ends of the lines make them, are left out.
+        """
         known = dict.fromkeys((*categorical, *self.categorical, *(self.words or ())), "categorical")
         known |= {} if self.text_column is None else {self.text_column: "text"}
         known |= {} if self.weight is None else {self.weight: "weight"}
         known |= {self.label: "label", **dict.fromkeys(self.ignore, "ignored")}
+        if columns.count("") > 1:
+            known[""] = "ignored"
         kinds = [known.get(column, "any") for column in columns]
         met = {*columns} if self.known is None else {*self.known}
         return [k if k not in FEATURES or name in met else "ignored" for name, k in zip(columns, kinds, strict=True)]

@@ -81,6 +81,8 @@ class Log:
 
     def note_columns(self, path: str, columns: Sequence[str]) -> None:
         """Note the columns of a table; those before it may have others."""
+        if (unnamed := columns.count("")) > 1:
+            self.remark("unnamed", f"{shown(path)}: {unnamed} columns have no name, and are left out")
         if columns and self.columns and {*columns} != {*self.columns}:
             self.remark("headers", _differing(path, columns, self.columns))
         self.columns = list(dict.fromkeys((*self.columns, *columns)))
