@@ -143,6 +143,23 @@ def test_where_the_order_still_matters_the_run_says_so(tmp_path, monkeypatch, or
     assert ("shuffle the lines, train for several epochs, or allow more memory" in done.stderr) == warned
 
 
+def test_a_pipe_of_many_labels_in_runs_is_told_of(tmp_path):
+    """Also where no run fills half a window."""
+    lines = sorted(line for _, line in lines_of(4000, 40, seed=1))
+    command = ["train", "-", "--text", "-o", "m", "--quiet", "--epochs", 1, "--memory", "300k"]
+    assert "examples in a row have the label" in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
+    np.random.default_rng(0).shuffle(lines)
+    assert "examples in a row" not in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
+
+
+def test_long_stretches_without_a_label_are_counted(tmp_path):
+    labels = ["a", "b"] * 50 + [""] * 20_000 + ["a", "b"] * 50
+    (tmp_path / "a.csv").write_text("label,x\n" + "".join(f"{label},{i}\n" for i, label in enumerate(labels)))
+    for epochs in (1, 2):
+        done = perceptive("train", "a.csv", "-o", "m", "--epochs", epochs, "--memory", SMALL, "--json", cwd=tmp_path)
+        assert json.loads(done.stdout)["data"] == {"examples": 200, "skipped": 0, "unanswered": 20_000}
+
+
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_without_shuffling_the_order_is_kept(tmp_path, monkeypatch, epochs):
     monkeypatch.setattr(blocks, "BLOCK", 4000)
