@@ -2,13 +2,16 @@
 
 import io
 import json
+import re
 import sys
 import types
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import perceptive
+from command_line import perceptive as command
 from perceptive import LinearClassifier, _core, streams
 from perceptive.cli import main
 from perceptive.models.fields import READING, check
@@ -312,3 +315,23 @@ def test_words_are_counted_while_numbers_are_measured():
         parts.merge(parser.measure(line))
     assert parts.words == whole.words
     assert mixed_columns(whole, FileFormat(name="csv")) == {"code": "V10"}
+
+
+@pytest.mark.parametrize("odd", [1e30, -1e200, 1e5])
+def test_one_value_beside_which_all_others_are_alike_is_told_of(tmp_path, odd):
+    numbers = np.random.default_rng(0).normal(size=200).round(3)
+    few = np.where(np.arange(200) % 7, 0.0, numbers)  # a sparse column
+    for name, column in (("dense", numbers), ("sparse", few)):
+        frame = pd.DataFrame(
+            {name: column, "word": ["a", "b"] * 100, "once": [0] * 199 + [1], "label": ["x", "y"] * 100}
+        )
+        frame.to_csv(tmp_path / "plain.csv", index=False)
+        frame.loc[7, name] = odd
+        frame.to_csv(tmp_path / "odd.csv", index=False)
+        said = f"column '{name}' has one value, {odd:g}, so large that scaling makes all its others alike"
+        for file, found in (("plain.csv", False), ("odd.csv", True)):
+            done = command("train", file, "-o", "m", "--quiet", cwd=tmp_path)
+            assert (said in done.stderr) == found
+            assert ("has one value" in done.stderr) == found
+        with pytest.warns(UserWarning, match=re.escape(said)):
+            LinearClassifier().fit(frame.drop(columns="label"), frame.label)
