@@ -66,7 +66,7 @@ def tell_training(
         print(as_json(told))
     else:
         rows = [(NAMES.get(name, name), f"{n:,}") for name, n in counts.items() if n or name not in NAMES]
-        of_run = OF_HISTORY if pruned is None else COUNTS  # what is pruned counts from 0 again
+        of_run = OF_HISTORY if facts["played"] else COUNTS  # a classifier that was pruned counts from 0 again
         rows += rows_of({name: fact for name, fact in facts.items() if name not in of_run})
         rows.append(("mistakes", of_epochs(history.mistakes, converged=history.converged)))
         rows.append(("updates", of_epochs(history.updates)))
