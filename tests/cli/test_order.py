@@ -10,6 +10,7 @@ import pytest
 
 from command_line import perceptive
 from perceptive import LinearClassifier, streams
+from perceptive.cli.console import Bar
 from perceptive.cli.options import amount, duration
 from perceptive.models.registry import load_learner
 from perceptive.streams import blocks
@@ -150,6 +151,21 @@ def test_a_pipe_of_many_labels_in_runs_is_told_of(tmp_path):
     assert "examples in a row have the label" in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
     np.random.default_rng(0).shuffle(lines)
     assert "examples in a row" not in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+@pytest.mark.parametrize("memory", ["32M", "1M"])
+def test_progress_never_passes_the_end(tmp_path, monkeypatch, epochs, memory):
+    """Also where it turns out late that the cache is needed."""
+    found = []
+    monkeypatch.setattr(Bar, "update", lambda self, done, *_: found.append(done / self.total))
+    (tmp_path / "a.tsv").write_text(
+        "".join(f"c{i // 2000}\tw{i} w{i % 7} w{i % 11} w{i % 13}\n" for i in range(60_000))
+    )
+    command = ["train", "a.tsv", "--text", "--rule", "perceptron", "-o", "m", "--quiet"]
+    perceptive(*command, "--epochs", epochs, "--memory", memory, cwd=tmp_path)
+    assert max(found) <= 1.0
+    assert found[-1] == pytest.approx(1.0, abs=0.1)
 
 
 def test_long_stretches_without_a_label_are_counted(tmp_path):

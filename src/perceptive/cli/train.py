@@ -238,6 +238,7 @@ def _played(
     show = not (options.quiet or options.json)
     with Bar(job.files, job.passes + training.epochs, show) as bar:
         job.prepare(lambda done: bar.update(done, job.counts["examples"]))
+        bar.expect(job.passes + training.epochs)
         run = Run.of(job.learner, training) if resumed is None else resumed
         pruning.check(options, run.learner)
         start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
