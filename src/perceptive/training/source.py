@@ -364,7 +364,7 @@ class FileSource:
         if waiting:
             yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width), last=units == 0)
         if units:
-            runs.warn(examples // units)
+            runs.warn(examples // units, self.stream.log)
 
     def _parsed(self, mixed: bool = False, ready: bool = False, size: int | None = None) -> Parsed:
         """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""

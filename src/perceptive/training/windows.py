@@ -21,6 +21,7 @@ from perceptive import _core
 from perceptive.data.labels import Labels
 from perceptive.errors import OrderMatters
 from perceptive.streams import blocks
+from perceptive.streams.parsing import Log
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
@@ -31,6 +32,10 @@ LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
 TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
 FEWEST = 1 << 10  # bytes of a block
 MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
+IN_ORDER = (
+    "the input is more than memory holds, and what comes last counts most; if it is sorted, shuffle it, give a file "
+    "instead of a pipe, or train for several epochs"
+)
 
 
 class Unit(NamedTuple):
@@ -120,8 +125,8 @@ class LongestRun:
         self._last, self._current = found[1], int(lengths[-1])
         self._counts.update(dict(zip(labels.values, np.bincount(which).tolist(), strict=False)))
 
-    def warn(self, window: int) -> None:
-        """Warn where the order decides what is learned, as windows have so many examples.
+    def warn(self, window: int, log: Log) -> None:
+        """Warn where the order decides what is learned, as windows have so many examples; else note that it may.
 
         So it does where one run fills half a window, or a run of each label a whole one. Long runs that come again and
         again, as where files of unequal labels take turns, decide little.
@@ -132,3 +137,5 @@ class LongestRun:
             said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds about {window:,}"
             cure = "shuffle the lines, train for several epochs, or allow more memory"
             warnings.warn(OrderMatters(f"{said}: the last ones count most; {cure}"), stacklevel=2)
+        else:
+            log.remark("order", IN_ORDER)
