@@ -4,7 +4,7 @@ import numpy as np
 
 from perceptive import LinearClassifier
 from perceptive.training.blocks import RowBlocks
-from perceptive.training.windows import come_in_runs
+from perceptive.training.windows import block_sizes, come_in_runs
 
 
 def test_a_window_of_a_sorted_file_has_each_class_in_its_share(tmp_path, monkeypatch):
@@ -47,6 +47,14 @@ def test_a_window_has_almost_all_of_many_labels_that_come_in_runs(tmp_path, monk
             LinearClassifier(epochs=epochs).fit_stream(str(tmp_path / f"{name}.svm"), memory=4 << 20)
             assert len(found) >= 2
             assert min(found) >= 90
+
+
+def test_sizes_of_blocks():
+    assert block_sizes(32 << 20, 1 << 20) == (1 << 20, 32 << 20, 32 << 20)  # surely one window
+    assert block_sizes(32 << 20, 1 << 30) == (1 << 20, 1 << 18, 1 << 15)
+    assert block_sizes(32 << 20, 1 << 33) == (1 << 20, 1 << 18, 1 << 17)  # places of blocks take memory, too
+    assert block_sizes(32 << 20, 1 << 40) == (1 << 20, 1 << 18, 1 << 18)
+    assert block_sizes(60_000, 1 << 20) == (1875, 1 << 14, 1 << 14)
 
 
 def test_labels_that_come_in_runs():

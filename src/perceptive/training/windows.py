@@ -28,6 +28,7 @@ MEMORY = 32 << 20  # bytes
 PARTS = 32  # of the memory: as many bytes of a file are parsed at a time
 STORED = 128  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
 STORED_IN_RUNS = 8 * STORED  # where the labels come in runs
+MOST_IN_RUNS = 1 << 16  # of those blocks, about: their places take 400 bytes each
 LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
 TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
 FEWEST = 1 << 10  # bytes of a block
@@ -52,9 +53,9 @@ def block_sizes(memory: int, read: int) -> tuple[int, int, int]:
     The last number is for blocks whose labels come in runs. A window should have its share of each class, and so many
     small blocks; what surely fits is one window.
     """
-    stored, in_runs = (memory // STORED, memory // STORED_IN_RUNS) if read > memory // 4 else (memory, memory)
-    at_a_time = min(blocks.BLOCK, max(memory // PARTS, FEWEST))
-    return at_a_time, max(stored, LEAST_STORED), max(in_runs, LEAST_STORED)
+    stored = max(memory // STORED if read > memory // 4 else memory, LEAST_STORED)
+    in_runs = max(memory // STORED_IN_RUNS if read > memory // 4 else memory, read // MOST_IN_RUNS, LEAST_STORED)
+    return min(blocks.BLOCK, max(memory // PARTS, FEWEST)), stored, min(in_runs, stored)
 
 
 def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
