@@ -16,6 +16,7 @@ from perceptive import LinearClassifier, _core, streams
 from perceptive.cli import main
 from perceptive.models.fields import READING, check
 from perceptive.models.registry import load_learner
+from perceptive.streams import blocks
 from perceptive.streams.file_format import FileFormat, Header
 from perceptive.streams.measuring import measured as measured_format
 from perceptive.streams.measuring import mixed_columns
@@ -335,3 +336,19 @@ def test_one_value_beside_which_all_others_are_alike_is_told_of(tmp_path, odd):
             assert ("has one value" in done.stderr) == found
         with pytest.warns(UserWarning, match=re.escape(said)):
             LinearClassifier().fit(frame.drop(columns="label"), frame.label)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_pipes_whose_numbers_grow_are_told_of(tmp_path, monkeypatch, epochs):
+    """They are scaled by their first block."""
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+    numbers = rng.normal(size=2000).round(3)
+    for grows in (False, True):
+        sizes = np.where(np.arange(2000) < 500, 1, 5000 if grows else 1)
+        lines = (f"{'yes' if x > 0 else 'no'},{x * size}\n" for x, size in zip(numbers, sizes, strict=True))
+        text = "label,x\n" + "".join(lines)
+        (tmp_path / "a.csv").write_text(text)
+        train = ["train", "-o", "m", "--quiet", "--epochs", epochs]
+        piped = command(*train, "-", "--format", "csv", cwd=tmp_path, input=text)
+        assert ("later ones are far larger: give a file" in piped.stderr) == grows
+        assert "far larger" not in command(*train, "a.csv", cwd=tmp_path).stderr

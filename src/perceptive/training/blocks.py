@@ -95,6 +95,11 @@ def _is_number(name: str) -> bool:
     return True
 
 
+FAR_LARGER = 100.0  # than the numbers by which columns are scaled
+SCALED_BY_ITS_START = (
+    "columns are scaled by the numbers at the start of the input, and later ones are far larger: give a file, which is "
+    "measured as a whole, instead of a pipe"
+)
 QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 
 
@@ -112,7 +117,11 @@ class RowBlocks:
         They come in the order of the files, or mixed, as far as possible, and have so many bytes.
         """
 
+        by_its_start = stream.format.scaling is not None and not all(map(repeatable, stream.files))
+
         def work(examples: Examples, number: int, file: int) -> Any:
+            if by_its_start and len(examples.data) and np.square(examples.data, dtype=float).mean() > FAR_LARGER**2:
+                stream.log.remark("start", SCALED_BY_ITS_START)
             if examples.qid is not None and examples.qid.max(initial=-1) >= 0:
                 stream.log.remark("queries", QUERIES)
             missing = examples.which == UNLABELLED
