@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,8 @@ def heaviest(learner: Any, top: int, hypothesis: str | None = None) -> dict[Any,
     if not hasattr(learner, "outputs"):
         raise TypeError(f"a {type(learner).__name__} has no weights of columns; {_instead(learner, given, top)}")
     hypothesis = hypothesis or learner.parameters.hypothesis
-    return {name: _heaviest(learner.space, vector, k, top, hypothesis) for name, vector, k in learner.outputs()}
+    space, framed = learner.space, getattr(given, "feature_names_in_", learner.space.framed)
+    return {name: _heaviest(space, framed, vector, k, top, hypothesis) for name, vector, k in learner.outputs()}
 
 
 def _instead(learner: Any, given: Any, top: int) -> str:
@@ -80,22 +82,24 @@ def _learner_of(model: Any) -> Any:
     return learner
 
 
-def _heaviest(space: FeatureSpace, vector: WeightVector, k: int, top: int, hypothesis: str) -> list[Feature]:
+def _heaviest(
+    space: FeatureSpace, framed: Sequence[str], vector: WeightVector, k: int, top: int, hypothesis: str
+) -> list[Feature]:
     weight = vector.column(hypothesis, k)
     size = np.abs(weight)
     best = np.argpartition(-size, min(top, len(size)) - 1)[:top] if len(size) else np.empty(0, np.int64)
     column = np.arange(len(weight)) if space.places is None else space.places.features
     best = best[np.lexsort((column[best], -size[best]))]
-    return [f for j in best.tolist() if weight[j] for f in _features(space, int(column[j]), float(weight[j]))]
+    return [f for j in best.tolist() if weight[j] for f in _features(space, framed, int(column[j]), float(weight[j]))]
 
 
-def _features(space: FeatureSpace, column: int, weight: float) -> list[Feature]:
-    """All features that lie in a column."""
+def _features(space: FeatureSpace, framed: Sequence[str], column: int, weight: float) -> list[Feature]:
+    """All features that lie in a column; ``framed`` are the columns of a frame of numbers."""
     if space.vocabulary is not None:
         return [Feature(space.vocabulary.names()[column], column, weight)]
     format, hasher = space.format, space.hasher
-    if format is None and hasher is None and len(space.framed) == space.n_features:
-        return [Feature(space.framed[column], column, weight)]
+    if format is None and hasher is None and len(framed) == space.n_features:
+        return [Feature(framed[column], column, weight)]
     if format is not None and format.bits is None:
         return [Feature(str(column if format.zero_based else column + 1), column, weight)]  # as the file has it
     if format is not None and format.bits is not None:

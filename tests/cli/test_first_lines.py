@@ -184,11 +184,19 @@ def test_certify_tells_of_a_part_that_may_have_been_held_out_and_of_weights(tmp_
         (["--every", "5s"], "--every has no effect without --checkpoint"),
         (["--time-limit", "5s"], "--time-limit has no effect without --cluster"),
         (["--kernel", "poly(2)", "--forget", "oldest"], "--forget has no effect without --budget"),
+        (["--max-voters", "3"], "--max-voters has no effect without --keep all, or --hypothesis best"),
+        (["--multiclass", "ovr", "--reference", "c"], "--reference c is not one of the classes ['a', 'b']"),
     ],
 )
 def test_options_that_need_others(options, said, tmp_path):
     (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n")
     assert said in perceptive("train", "a.csv", "-o", "m", *options, cwd=tmp_path, code=2).stderr
+
+
+def test_options_that_have_the_others(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n3,c\n")
+    for options in (["--max-voters", "3", "--hypothesis", "voted"], ["--multiclass", "ovr", "--reference", "c"]):
+        perceptive("train", "a.csv", "-o", "m", *options, "--quiet", cwd=tmp_path)
 
 
 def test_no_such_class(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from command_line import perceptive
 from perceptive import LinearClassifier, streams
+from perceptive.cli.console import Bar
 from perceptive.cli.options import amount, duration
 from perceptive.models.registry import load_learner
 from perceptive.streams import blocks
@@ -141,6 +142,40 @@ def test_where_the_order_still_matters_the_run_says_so(tmp_path, monkeypatch, or
     done = perceptive("train", "-", "--text", "-o", "m", "--quiet", *options, cwd=tmp_path, input=text_in(order))
     assert ("examples in a row have the label 'c" in done.stderr) == warned
     assert ("shuffle the lines, train for several epochs, or allow more memory" in done.stderr) == warned
+    in_windows = options == ["--epochs", 1, "--memory", SMALL]
+    assert ("if it is sorted, shuffle it, give a file instead of a pipe" in done.stderr) == (in_windows and not warned)
+
+
+def test_a_pipe_of_many_labels_in_runs_is_told_of(tmp_path):
+    """Also where no run fills half a window."""
+    lines = sorted(line for _, line in lines_of(4000, 40, seed=1))
+    command = ["train", "-", "--text", "-o", "m", "--quiet", "--epochs", 1, "--memory", "300k"]
+    assert "examples in a row have the label" in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
+    np.random.default_rng(0).shuffle(lines)
+    assert "examples in a row" not in perceptive(*command, cwd=tmp_path, input="".join(lines)).stderr
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+@pytest.mark.parametrize("memory", ["32M", "1M"])
+def test_progress_never_passes_the_end(tmp_path, monkeypatch, epochs, memory):
+    """Also where it turns out late that the cache is needed."""
+    found = []
+    monkeypatch.setattr(Bar, "update", lambda self, done, *_: found.append(done / self.total))
+    (tmp_path / "a.tsv").write_text(
+        "".join(f"c{i // 2000}\tw{i} w{i % 7} w{i % 11} w{i % 13}\n" for i in range(60_000))
+    )
+    command = ["train", "a.tsv", "--text", "--rule", "perceptron", "-o", "m", "--quiet"]
+    perceptive(*command, "--epochs", epochs, "--memory", memory, cwd=tmp_path)
+    assert max(found) <= 1.0
+    assert found[-1] == pytest.approx(1.0, abs=0.1)
+
+
+def test_long_stretches_without_a_label_are_counted(tmp_path):
+    labels = ["a", "b"] * 50 + [""] * 20_000 + ["a", "b"] * 50
+    (tmp_path / "a.csv").write_text("label,x\n" + "".join(f"{label},{i}\n" for i, label in enumerate(labels)))
+    for epochs in (1, 2):
+        done = perceptive("train", "a.csv", "-o", "m", "--epochs", epochs, "--memory", SMALL, "--json", cwd=tmp_path)
+        assert json.loads(done.stdout)["data"] == {"examples": 200, "skipped": 0, "unanswered": 20_000}
 
 
 @pytest.mark.parametrize("epochs", [1, 3])

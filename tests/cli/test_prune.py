@@ -1,6 +1,7 @@
 """``--prune`` and ``--precision``: small models, and what they cost."""
 
 import json
+import re
 
 import pytest
 
@@ -45,6 +46,7 @@ def test_what_it_costs_is_told(files, task):
     assert "weights above 0.05; its cost is not known: hold examples out with --holdout" in said
     said = perceptive("train", *TASKS[task], "-o", "m", "--prune", 0.05, "--holdout", 0.2, cwd=files).stdout
     assert "now" in next(line for line in said.splitlines() if line.startswith("pruned"))
+    assert not re.search(r"^(played|rounds) +0$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize("task", ["classify", "rank"])

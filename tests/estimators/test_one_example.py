@@ -1,9 +1,12 @@
 """Methods that take one example refuse several, and match the columns of a row by name."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+import perceptive
 from perceptive import JointClassifier, KernelClassifier, KernelRanker, LinearClassifier, LinearRanker, SequenceTagger
 from perceptive.learners import LinearLearner
 
@@ -116,3 +119,45 @@ def test_a_stream_may_begin_with_a_question(kind):
     model = kind(lambda x, t: {f"{x}={t}": 1.0}, ["a", "b"]) if kind is JointClassifier else kind()
     assert model.predict_one(x) is None
     assert model.learn_one(x, answer).predict_one(x) == answer
+
+
+def frame_of_numbers():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    return frame, np.where(frame.a - 2 * frame.c > 0, "p", "n")
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        lambda frame, i: frame[i : i + 1],
+        lambda frame, i: frame.iloc[i],
+        lambda frame, i: pa.Table.from_pandas(frame[i : i + 1], preserve_index=False),
+    ],
+)
+@pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier])
+def test_a_stream_that_begins_with_rows_of_a_frame_matches_columns_by_name(estimator, one, tmp_path):
+    frame, labels = frame_of_numbers()
+    turned, model = frame[["c", "b", "a"]], estimator()
+    for i in range(60):
+        model.learn_one(one(frame if i < 30 else turned, i), labels[i])
+    expected = model.predict(frame)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert (expected == labels).mean() > 0.8
+    assert (model.predict(turned) == expected).all()
+    assert model.predict_one(one(turned, 0)) == model.predict_one(frame.iloc[0].to_dict()) == expected[0]
+    perceptive.save(model, tmp_path / "m")
+    assert (perceptive.load(tmp_path / "m").predict(turned) == expected).all()
+
+
+def test_a_ranker_that_begins_with_a_frame_matches_columns_by_name():
+    frame, _ = frame_of_numbers()
+    lists, model = [frame[i : i + 6] for i in range(0, 60, 6)], LinearRanker()
+    for one in lists:
+        model.learn(one, int(np.argmax(one.a - one.c)))
+    assert [model.rank(one[["c", "a", "b"]]) for one in lists] == [model.rank(one) for one in lists]
+
+
+def test_columns_without_names_have_none():
+    model = LinearClassifier().learn_one(pd.DataFrame([[1.0, 2.0]]), 1).learn_one(pd.Series([1.0, 0.0]), 0)
+    assert not hasattr(model, "feature_names_in_")
+    assert not hasattr(LinearClassifier().learn_one({"a": 1}, 1), "feature_names_in_")

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from perceptive import KernelClassifier, LinearClassifier, LinearRanker, Reranker, SequenceTagger
@@ -44,3 +45,9 @@ def test_what_has_no_learner_is_refused(model):
             match=f"a {type(model).__name__} is neither a learner nor a fitted estimator; fit or load it first",
         ):
             inspect(model)
+
+
+def test_columns_of_a_frame_have_names():
+    frame = pd.DataFrame({"size": [3.0, 1.0], "age": [0.0, 2.0]})
+    model = LinearClassifier(bias=0.0).fit(frame, ["b", "a"])
+    assert {one.name for one in heaviest(model, 2)["b"]} == {"size", "age"}

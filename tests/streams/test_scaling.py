@@ -2,17 +2,21 @@
 
 import io
 import json
+import re
 import sys
 import types
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import perceptive
+from command_line import perceptive as command
 from perceptive import LinearClassifier, _core, streams
 from perceptive.cli import main
 from perceptive.models.fields import READING, check
 from perceptive.models.registry import load_learner
+from perceptive.streams import blocks
 from perceptive.streams.file_format import FileFormat, Header
 from perceptive.streams.measuring import measured as measured_format
 from perceptive.streams.measuring import mixed_columns
@@ -312,3 +316,39 @@ def test_words_are_counted_while_numbers_are_measured():
         parts.merge(parser.measure(line))
     assert parts.words == whole.words
     assert mixed_columns(whole, FileFormat(name="csv")) == {"code": "V10"}
+
+
+@pytest.mark.parametrize("odd", [1e30, -1e200, 1e5])
+def test_one_value_beside_which_all_others_are_alike_is_told_of(tmp_path, odd):
+    numbers = np.random.default_rng(0).normal(size=200).round(3)
+    few = np.where(np.arange(200) % 7, 0.0, numbers)  # a sparse column
+    for name, column in (("dense", numbers), ("sparse", few)):
+        frame = pd.DataFrame(
+            {name: column, "word": ["a", "b"] * 100, "once": [0] * 199 + [1], "label": ["x", "y"] * 100}
+        )
+        frame.to_csv(tmp_path / "plain.csv", index=False)
+        frame.loc[7, name] = odd
+        frame.to_csv(tmp_path / "odd.csv", index=False)
+        said = f"column '{name}' has one value, {odd:g}, so large that scaling makes all its others alike"
+        for file, found in (("plain.csv", False), ("odd.csv", True)):
+            done = command("train", file, "-o", "m", "--quiet", cwd=tmp_path)
+            assert (said in done.stderr) == found
+            assert ("has one value" in done.stderr) == found
+        with pytest.warns(UserWarning, match=re.escape(said)):
+            LinearClassifier().fit(frame.drop(columns="label"), frame.label)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_pipes_whose_numbers_grow_are_told_of(tmp_path, monkeypatch, epochs):
+    """They are scaled by their first block."""
+    monkeypatch.setattr(blocks, "BLOCK", 4000)
+    numbers = rng.normal(size=2000).round(3)
+    for grows in (False, True):
+        sizes = np.where(np.arange(2000) < 500, 1, 5000 if grows else 1)
+        lines = (f"{'yes' if x > 0 else 'no'},{x * size}\n" for x, size in zip(numbers, sizes, strict=True))
+        text = "label,x\n" + "".join(lines)
+        (tmp_path / "a.csv").write_text(text)
+        train = ["train", "-o", "m", "--quiet", "--epochs", epochs]
+        piped = command(*train, "-", "--format", "csv", cwd=tmp_path, input=text)
+        assert ("later ones are far larger: give a file" in piped.stderr) == grows
+        assert "far larger" not in command(*train, "a.csv", cwd=tmp_path).stderr

@@ -27,11 +27,15 @@ class Bar:
     def __init__(self, files: Sequence[str], epochs: int, wanted: bool) -> None:
         sizes = [None if path == STDIN or is_url(path) else os.path.getsize(path) for path in files]
         packed = any(path.endswith((".gz", ".zst")) for path in files)
-        known = None if packed or None in sizes else sum(size or 0 for size in sizes)
-        self.total = None if known is None else known * epochs
+        self.size = None if packed or None in sizes else sum(size or 0 for size in sizes)
+        self.expect(epochs)
         self.began = time.monotonic()
         self.wanted = wanted and sys.stderr.isatty()
         self._shown: Any = None
+
+    def expect(self, epochs: int) -> None:
+        """Note that the files are read so often, in the end."""
+        self.total = None if self.size is None else self.size * epochs
 
     def update(self, done: float, examples: int, mistakes: int | None = None) -> None:
         """Show how far it is; ``done`` in bytes."""
@@ -42,7 +46,7 @@ class Bar:
             self._show()
         rate = "" if mistakes is None else f", {mistakes / max(1, examples):.1%} mistakes"
         text = f"{examples / seconds:,.0f} examples/s{rate}"
-        self._shown.update(0, completed=done, text=text)
+        self._shown.update(0, completed=done, total=self.total, text=text)
 
     def _show(self) -> None:
         from rich.console import Console

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from perceptive.cli.console import in_line, of_epochs, pairs, size
 from perceptive.cli.options import as_json
 from perceptive.cli.tasks import Entry
-from perceptive.inspection import describe
+from perceptive.inspection import COUNTS, describe
 from perceptive.rules import RULES
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def tell_training(
         print(as_json(told))
     else:
         rows = [(NAMES.get(name, name), f"{n:,}") for name, n in counts.items() if n or name not in NAMES]
-        rows += rows_of({name: fact for name, fact in facts.items() if name not in OF_HISTORY})
+        of_run = OF_HISTORY if facts["played"] else COUNTS  # a classifier that was pruned counts from 0 again
+        rows += rows_of({name: fact for name, fact in facts.items() if name not in of_run})
         rows.append(("mistakes", of_epochs(history.mistakes, converged=history.converged)))
         rows.append(("updates", of_epochs(history.updates)))
         if history.held_out:

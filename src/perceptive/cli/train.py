@@ -14,6 +14,7 @@ from perceptive.cli.options import add_json, given, option_of
 from perceptive.cli.paths import check_paths, same_file
 from perceptive.cli.tasks import TASKS, Entry, of_learner, of_name, options_of
 from perceptive.errors import UsageError, plural
+from perceptive.hypotheses import HYPOTHESES
 from perceptive.parameters import LinearParameters, TrainingParameters
 from perceptive.rules import RULES
 
@@ -172,6 +173,9 @@ def _refuse_alone(options: argparse.Namespace) -> None:
     for name, needed in NEEDED.items():
         if getattr(options, name) is not None and not any(getattr(options, one) for one in needed):
             raise UsageError(f"{option_of(name)} has no effect without {option_of(needed[0])}")
+    journal = options.keep is not None or (options.hypothesis and HYPOTHESES[options.hypothesis].needs_journal)
+    if options.max_voters is not None and not journal and options.model is None:
+        raise UsageError("--max-voters has no effect without --keep all, or --hypothesis best, voted or random")
 
 
 def _refuse_unheeded(options: argparse.Namespace) -> None:
@@ -234,6 +238,7 @@ def _played(
     show = not (options.quiet or options.json)
     with Bar(job.files, job.passes + training.epochs, show) as bar:
         job.prepare(lambda done: bar.update(done, job.counts["examples"]))
+        bar.expect(job.passes + training.epochs)
         run = Run.of(job.learner, training) if resumed is None else resumed
         pruning.check(options, run.learner)
         start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()

@@ -29,7 +29,7 @@ from perceptive.streams.file_format import NO_KEY, FileFormat
 from perceptive.streams.first_lines import ROWS, index_column, told_of_index
 from perceptive.streams.idf import unweighted
 from perceptive.streams.measuring import mixed_columns, told_of_mixed
-from perceptive.streams.scaling import Scaling, scaling_of
+from perceptive.streams.scaling import Scaling, outlier_of, scaling_of
 from perceptive.streams.values import WORDS, is_missing, plain, plain_row
 
 LINES = ("svmlight", "vw")  # formats of which a raw example is a line
@@ -205,6 +205,8 @@ def frame_table(X: Any, scales: bool) -> Table:
     mixed = mixed_columns(measures, format)
     if mixed:
         warn_caller(told_of_mixed(mixed))
+    if scales and (outlier := outlier_of(measures)):
+        warn_caller(outlier)
     scaling = scaling_of(measures, "standard", format.absent_is_zero) if scales else None
     return Table((*words, *mixed), ignore, scaling)
 

@@ -23,6 +23,7 @@ from perceptive.estimators.data import (
     example_weights,
     hold_out,
     label_array,
+    note_columns,
     row_of,
     sorted_classes,
     take,
@@ -204,6 +205,8 @@ class ClassifierRunMixin(RunMixin[Learner]):
         check_label(y, learner)
         row = row_of(self, x, learner)
         learner.learn(row, y, self._weight(y, w))
+        if first:
+            note_columns(self, x, learner.space)
         if first or "_first" in self.__dict__:
             self._look_at(learner, [row], first)
         new = first or len(self.classes_) != len(learner.classes)

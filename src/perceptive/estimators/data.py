@@ -252,6 +252,18 @@ def row_of(estimator: Any, x: Any, learner: Any) -> Any:
     return learner.space.unframed(x)
 
 
+def note_columns(estimator: Any, x: Any, space: Any) -> None:
+    """Note the columns of the first example of a stream, a row of a frame of numbers, as `fit` notes a frame's."""
+    if space.vocabulary is not None or space.hasher is not None:
+        return
+    if is_frame(x):
+        names = list(x.column_names if is_table(x) else x.columns)
+    else:
+        names = list(x.index) if hasattr(x, "to_dict") and hasattr(x, "index") else []
+    if names and all(isinstance(name, str) for name in names):
+        check_names(estimator, names, reset=True)
+
+
 def refuse_other_kinds(X: Any) -> None:
     """Raise if X has a common type that cannot be learned from."""
     if isinstance(X, str):

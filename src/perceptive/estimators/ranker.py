@@ -24,7 +24,7 @@ from perceptive.data.lists import (
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
-from perceptive.estimators.data import check_rows, forget_columns, hold_out, take
+from perceptive.estimators.data import check_rows, forget_columns, hold_out, note_columns, take
 from perceptive.estimators.kernel import KernelMixin
 from perceptive.estimators.run import Learner, PruneMixin, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
@@ -129,8 +129,10 @@ class RankerMixin(RunMixin[Learner]):
             Weight of the list.
         """
         first, learner = not hasattr(self, "learner_"), self._going_on()
-        xs = self._one_list(xs)
+        given, xs = xs, self._one_list(xs)
         mistake = learner.learn(xs, best, weight)
+        if first:
+            note_columns(self, given, learner.space)
         if first or "_first" in self.__dict__:
             self._look_at(learner, xs, first)
         self._take(learner, History() if first else None)

@@ -21,7 +21,7 @@ from perceptive.data.labels import NO_CLASSES, Labels, check_known, check_length
 from perceptive.data.meeting import meeting
 from perceptive.data.rows import in_parts, single_row
 from perceptive.data.sample_weights import check_weights
-from perceptive.errors import Parameter, ParameterError
+from perceptive.errors import Parameter, ParameterError, literal
 from perceptive.learners.class_learner import (
     ClassLearner,
     check_cost,
@@ -45,6 +45,14 @@ from perceptive.learners.weight_vector import WeightVector
 from perceptive.learners.weights import Vector
 from perceptive.parameters import LinearParameters
 from perceptive.state import State, check_labels, numbered, plain_values
+
+
+def check_reference(reference: Any, labels: Sequence[Any], all_known: bool) -> None:
+    """Raise where the class without a problem of its own is not among the classes, if these are all."""
+    if reference is not None and all_known and reference not in labels:
+        raise ParameterError(
+            "{} is not one of the classes " + literal(f"{[*labels]!r}"), Parameter("reference", reference)
+        )
 
 
 class LinearLearner(ClassLearner, VectorLearner):
@@ -127,9 +135,7 @@ class LinearLearner(ClassLearner, VectorLearner):
         """Set the classes, in this order."""
         check_problems(self.parameters.multiclass, len(labels))
         super().set_classes(labels)
-        reference = self.parameters.reference
-        if reference is not None and self.announced and reference not in self.index:
-            raise ParameterError("{} is not one of the classes " + f"{labels!r}", Parameter("reference", reference))
+        check_reference(self.parameters.reference, labels, self.announced)
         if self.parameters.cost is not None:
             self.cost = check_cost(self.parameters.cost, len(labels))
 

@@ -11,7 +11,7 @@ from perceptive.streams import arrow, tables
 from perceptive.streams.blocks import Block, repeatable
 from perceptive.streams.file_format import FileFormat
 from perceptive.streams.parsing import Log, in_order
-from perceptive.streams.scaling import scaling_of, sizes_of
+from perceptive.streams.scaling import outlier_of, scaling_of, sizes_of
 from perceptive.streams.values import some_names
 
 LOOKED_AT = 1 << 18  # bytes of files that are not scaled
@@ -48,6 +48,8 @@ def measured(files: Sequence[str], format: FileFormat, threads: int = 1, log: Lo
     if not scales:
         return format
     assert format.scale is not None
+    if log is not None and (outlier := outlier_of(measures)):
+        log.remark("outlier", outlier)
     return replace(format, scaling=scaling_of(measures, format.scale, format.absent_is_zero))
 
 

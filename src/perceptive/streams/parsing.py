@@ -33,7 +33,9 @@ ODDITIES = {  # what is said of their lines, and the cure
     "nothing in the file, give --quote none (Python: quote=None)",
     "utf-8": "such bytes, and lose letters; convert the file to UTF-8, as by iconv -f LATIN1 -t UTF-8",
 }
-BEFOREHAND = ("scale", "index", "words", "first lines", "texts", "ignore", "codes", "single words")  # before reading
+BEFOREHAND = (  # what is said before reading
+    "scale", "outlier", "index", "words", "first lines", "texts", "ignore", "codes", "single words",
+)  # fmt: skip
 FEW_NAMES = 1 << 14  # of hashed features that models of tables remember anyhow, about
 A = TypeVar("A")
 B = TypeVar("B")

@@ -18,6 +18,9 @@ from perceptive import _core
 SCALES = ("auto", "standard", "max", None)
 FAR_APART = 1e3
 FAR_APART_WHEN_FULL = 1e2  # of columns that are seldom 0, as those of tables are
+OUTLYING = 1e4  # how often the squares of all other values of a column are in that of one
+OUTLYING_SIZE = 10  # times as large as the value at the other end
+ENOUGH = 20  # values of a column, to say that one of them is odd
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,23 @@ def scaling_of(measures: _core.Measures, how: str, absent_is_zero: bool) -> Scal
         factor = 1.0 / size
     factor = np.where(np.isfinite(factor), factor, 1.0)
     return Scaling(tuple(measures.names), tuple(shift.tolist()), tuple(factor.tolist()))
+
+
+def outlier_of(measures: _core.Measures) -> str | None:
+    """What to say of a column of which one value is so large that scaling makes all others alike; None of others."""
+    n, nonzero, mean, spread, squares, low, high = measures.table().reshape(-1, 7).T
+    dense = 2 * nonzero >= measures.rows
+    centre, count = np.where(dense, mean, 0.0), np.where(dense, n, nonzero)
+    odd = np.where(high - centre > centre - low, high, low)
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_one = (odd - centre) ** 2 * np.where(dense, n / np.maximum(n - 1, 1), 1.0)
+        alone = of_one >= (1 - 1 / OUTLYING) * np.where(dense, spread, squares)
+    alone &= (count >= ENOUGH) & (np.abs(odd) > OUTLYING_SIZE * np.minimum(np.abs(low), np.abs(high)))
+    if not alone.any():
+        return None
+    column = int(alone.argmax())
+    said = f"column {measures.names[column]!r} has one value, {odd[column]:g}, so large that scaling makes all its"
+    return f"{said} others alike; correct it, or leave its line out"
 
 
 def sizes_of(measures: _core.Measures) -> str | None:

@@ -24,6 +24,7 @@ from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
+from perceptive.training.windows import come_in_runs
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
@@ -94,6 +95,11 @@ def _is_number(name: str) -> bool:
     return True
 
 
+FAR_LARGER = 100.0  # than the numbers by which columns are scaled
+SCALED_BY_ITS_START = (
+    "columns are scaled by the numbers at the start of the input, and later ones are far larger: give a file, which is "
+    "measured as a whole, instead of a pipe"
+)
 QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 
 
@@ -111,7 +117,11 @@ class RowBlocks:
         They come in the order of the files, or mixed, as far as possible, and have so many bytes.
         """
 
+        by_its_start = stream.format.scaling is not None and not all(map(repeatable, stream.files))
+
         def work(examples: Examples, number: int, file: int) -> Any:
+            if by_its_start and len(examples.data) and np.square(examples.data, dtype=float).mean() > FAR_LARGER**2:
+                stream.log.remark("start", SCALED_BY_ITS_START)
             if examples.qid is not None and examples.qid.max(initial=-1) >= 0:
                 stream.log.remark("queries", QUERIES)
             missing = examples.which == UNLABELLED
@@ -143,10 +153,17 @@ class RowBlocks:
         """Bytes that it takes in memory."""
         return size_of(block) + PER_EXAMPLE * len(block)
 
-    def parts(self, read: Read, size: int) -> Iterator[Read]:
-        """A block in parts of about so many bytes in memory."""
+    def in_runs(self, ready: Any) -> bool:
+        """Whether the labels of what `ready` gave come in runs, and so from a few pieces of the files."""
+        return ready is not None and len(ready[1].values) > 1 and come_in_runs(ready[1].which)
+
+    def parts(self, read: Read, size: int, in_runs: int) -> Iterator[Read]:
+        """A block in parts of about so many bytes in memory, or as many as ``in_runs`` where its labels come so."""
         block, n = read.block, len(read.block)
-        count = min(n, -(-self.size(block) // size))
+        if n == 0:
+            yield read._replace(block=None)
+            return
+        count = min(n, -(-self.size(block) // (in_runs if come_in_runs(block.which) else size)))
         for i in range(count):
             part = block.cut(n * i // count, n * (i + 1) // count) if count > 1 else block
             yield Read(part, read.file, 0 if i else read.unanswered)
@@ -244,7 +261,10 @@ class ListBlocks:
     def size(self, block: CandidateLists) -> int:
         return size_of(block.examples) + PER_EXAMPLE * len(block.examples)
 
-    def parts(self, read: Read, size: int) -> Iterator[Read]:
+    def in_runs(self, ready: Any) -> bool:
+        return False
+
+    def parts(self, read: Read, size: int, in_runs: int) -> Iterator[Read]:
         yield read  # lists have no classes
 
     def for_cache(self, block: CandidateLists) -> Examples:
@@ -299,10 +319,10 @@ Blocks = RowBlocks | ListBlocks
 
 
 def in_parts(
-    kind: Blocks, parsed: Callable[..., Generator[tuple[Read, Any]]], read: int, stored: int
+    kind: Blocks, parsed: Callable[..., Generator[tuple[Read, Any]]], read: int, stored: int, in_runs: int
 ) -> Generator[tuple[Read, Any]]:
     """Blocks as the cache has them: so many bytes are read at a time, and so many of examples are a block."""
     with closing(parsed(size=read)) as whole:
         for block, ready in whole:
-            for part in kind.parts(block, stored):
+            for part in kind.parts(block, stored, in_runs):
                 yield part, ready

@@ -8,7 +8,7 @@ import numpy as np
 
 from perceptive.data.labels import check_classes, in_order_of_labels, odd_labels
 from perceptive.learners.calibration import fit_temperature, thinning
-from perceptive.learners.linear import LinearLearner
+from perceptive.learners.linear import LinearLearner, check_reference
 from perceptive.training.blocks import held_out_rows
 from perceptive.training.source import FileSource
 
@@ -24,6 +24,7 @@ def classifier_for(source: FileSource, classes: list[Any] | None, **parameters: 
     format, guessed, known = source.stream.format, None, source.labels or []
     if classes is None:
         check_classes(known, source.complete, source.split.unanswered)
+        check_reference(parameters.get("reference"), known, source.complete)
         _tell_oddities(source, known)
     if classes is None and len(known) == 2 and (source.complete or source.repeatable):
         guessed = in_order_of_labels(known)

@@ -2,8 +2,8 @@
 
 The examples are parsed into a cache, in the order of the files, before the first round. Every epoch plays them from
 there: all at once, like arrays, if they fit in memory, else as `windows` describes. One epoch over more than memory
-holds, without a hold-out, needs no cache where the files can be mixed while they are parsed, as `streams.mixing`
-describes. So it is done, as far as possible, where there can be no cache; pipes are read in one epoch through a window.
+holds, without a hold-out, needs no cache where files can be mixed while they are parsed (`streams.mixing`) and labels
+do not come in runs. So it is done, as far as possible, where there can be no cache; a pipe is read through a window.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from perceptive.file_lock import FileLock
 from perceptive.streams import Stream
 from perceptive.streams.blocks import repeatable
 from perceptive.streams.cache import Cache, Unwritten, open_or_lock, signature, writing
-from perceptive.streams.mixing import estimated_size
+from perceptive.streams.mixing import PIECES, estimated_size
 from perceptive.streams.parsing import one_ahead
 from perceptive.training.blocks import NOTHING_BETTER, PER_EXAMPLE, Blocks, Read, check_answers, in_parts
 from perceptive.training.holdout import HoldOut, Split
@@ -43,8 +43,7 @@ class FileSource:
         `RowBlocks()` or `ListBlocks()`.
     epochs : int
     cache : path or None
-        Where the cache is kept and looked for; one made from different files, or with different settings, is made
-        again.
+        Where the cache is kept and looked for; one made from other files, or with other settings, is made again.
     holdout : float
         Part of the examples to hold out.
     seed : int
@@ -95,8 +94,8 @@ class FileSource:
         sizes = [memory + 1 if size is None else size for size in map(estimated_size, stream.files)]
         self._block_sizes = block_sizes(memory, sum(sizes))
         if cache is not None:
-            options = {"skip": stream.skip, "unit": kind.unit, "blocks": self._block_sizes}
-            self._made_from = signature(stream.files, stream.format, stream.dtype, stream.idf, **options)
+            how = {"skip": stream.skip, "unit": kind.unit, "blocks": self._block_sizes}
+            self._made_from = signature(stream.files, stream.format, stream.dtype, stream.idf, **how)
             self._cache, self._lock = open_or_lock(cache, self._made_from, anew=bool(stream.remember_names))
         self.reads_first = self._needed or sum(sizes) <= memory
         self._failure: BaseException | None = None  # why there is no cache
@@ -148,6 +147,11 @@ class FileSource:
             return
         units = self._streamed()
         first = next(units, Unit(None, last=True))
+        mixed = self.shuffle and self._as_parsed and self._failure is None
+        if mixed and self._window > PIECES * self._block_sizes[-1] and self.kind.in_runs(first.ready):
+            units.close()
+            self._needed = self.reads_first = True
+            return self.prepare(report)
         self._begun, self.complete = with_first(first, units), first.last
         self.labels = [] if first.ready is None else self.kind.labels(first.ready)
 
@@ -186,9 +190,7 @@ class FileSource:
             units, self._begun = self._begun or self._streamed(), None
         else:
             sizes = self._sizes()
-            chosen: list[Sequence[int]] = [[number] for number in range(len(sizes))]
-            if self.shuffle:
-                chosen = [*windows(sizes, self._window, seed)]
+            chosen = windows(sizes, self._window, seed) if self.shuffle else [[number] for number in range(len(sizes))]
             units, first = self._windows(chosen[run.block :]), run.block
         threads = 1 if run.streamed and self._as_parsed else self.stream.threads
         for number, unit in enumerate(one_ahead(units, threads), first):
@@ -213,10 +215,9 @@ class FileSource:
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
         """Yield all training examples once more, without learning."""
-        units: Iterator[Unit] = self._streamed(looked_at=True)
-        if self.labels is not None and self.reads_first:
-            units = self._windows([[number] for number in range(len(self._sizes()))])
-        for unit in units:
+        stored = self.labels is not None and self.reads_first
+        blocks = [[number] for number in range(len(self._sizes()))] if stored else []
+        for unit in self._windows(blocks) if stored else self._streamed(looked_at=True):
             if unit.ready is not None:
                 yield self.kind.dataset(learner, unit.ready, grow=False)
             self._release(unit)
@@ -363,7 +364,7 @@ class FileSource:
         if waiting:
             yield Unit(self.kind.ready(self.kind.join(waiting, self.stream.dtype), width), last=units == 0)
         if units:
-            runs.warn(examples // units)
+            runs.warn(examples // units, self.stream.log)
 
     def _parsed(self, mixed: bool = False, ready: bool = False, size: int | None = None) -> Parsed:
         """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
@@ -377,8 +378,8 @@ class FileSource:
         """Blocks of a cache that was kept."""
         assert self._cache is not None
         for number in range(len(self._cache.blocks)):
-            examples, _ = self._cache.read([number], self.stream.dtype)
-            yield Read(self.kind.from_cache(examples), self._cache.file_of(number), 0), None
+            block = self.kind.from_cache(self._cache.read([number], self.stream.dtype)[0])
+            yield Read(block, self._cache.file_of(number), 0), None
 
     def _begin(self) -> None:
         """Begin another reading."""
