@@ -19,6 +19,7 @@ from perceptive.data.fingerprint import hash_label
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.cache import Cache
+from perceptive.streams.label_reading import label_of_word
 from perceptive.whole_file import UnnamedFile
 
 if TYPE_CHECKING:
@@ -169,7 +170,17 @@ class Split:
 
 
 def _canonical(label: Any) -> Any:
-    """A label as files give it: 1.0 as 1."""
+    """A label as CSV files give it, which have no types: "1" and 1.0 as 1, True as "True".
+
+    Examples
+    --------
+    >>> [_canonical(label) for label in (1.0, "1", " b", True)]
+    [1, 1, 'b', 'True']
+    """
+    if isinstance(label, bool):
+        return str(label)
+    if isinstance(label, str):
+        label = label_of_word(label.strip(), words=False)
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
