@@ -116,14 +116,15 @@ class Checked(Group):
 # ---------------------------------------------------------------- checks
 
 
-def one_of(*choices: object) -> Check:
-    """One of some values."""
+def one_of(*choices: object, why_not: Callable[[str], str | None] = lambda other: None) -> Check:
+    """One of some values; ``why_not`` gives the reason why another one, a string, is not among them."""
 
     def check(value: Any) -> str | None:
         if any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
             return None
         named = ", ".join(repr(choice) for choice in choices if choice is not None)
-        return f"one of {named}" + (", or {}" if None in choices else "")
+        reason = why_not(value) if isinstance(value, str) else None
+        return f"one of {named}" + (", or {}" if None in choices else "") + (f" ({reason})" if reason else "")
 
     check.choices = choices  # type: ignore[attr-defined]
     return check

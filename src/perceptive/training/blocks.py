@@ -29,7 +29,10 @@ MAX_FEATURES = 2**24  # of files that number their features: more are to be hash
 MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
-NO_LISTS = "there are no lists with answers; check the files and the format"
+NO_LISTS = (
+    "there are no lists with answers; check the files and the format (a JSON line with candidates tells its answer by "
+    'the key "best" or "grades")'
+)
 NOTHING_BETTER = (
     "no list has a candidate that is better than another, or all of these lists have weight 0; check the grades, and "
     "sort the lines by query: those of a list must follow each other"
