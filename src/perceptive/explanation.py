@@ -23,7 +23,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.frames import is_frame
-from perceptive.learners.probing import best_path, segment_features, token_features
+from perceptive.learners.probing import segment_features, token_features
 from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.sparse import inspected
@@ -346,7 +346,7 @@ def _explain_sentence(
     top: int | None,
     hypothesis: str | None,
 ) -> list[Explanation]:
-    labels, path = learner.predict(x, hypothesis), best_path(learner, x, hypothesis)
+    labels, path = learner.predict(x, hypothesis), learner.best_path(x, hypothesis)
     _, steps = learner.trellis(x, hypothesis)
     features = token_features(learner, x)
     if learner.parameters.segments:

@@ -126,9 +126,7 @@ def open_dual(dual: Dual, task: str, f: float) -> None:
     """Let a binary dual be one of two competing outputs, or of one against the rest; the same object goes on."""
     f = f if task == "joint" else 1.0
     factors = np.array([-f, f])
-    dual.task, dual.n_outputs = task, 2
-    dual._alpha, dual._sums = dual._alpha * factors, dual._sums * factors
-    dual.initial = None if dual.initial is None else dual.initial * factors
+    dual.task = task
     [journal] = dual.journals
     arrays, n = journal.to_arrays(), len(dual)
     if task == "joint":
@@ -143,24 +141,18 @@ def open_dual(dual: Dual, task: str, f: float) -> None:
         dual.journals = [_core.DualJournal.from_arrays(**arrays, supports=n, outputs=2, rounds=dual.rounds), journal]
         for name in COUNTS:
             setattr(dual, name, np.repeat(getattr(dual, name), 2))
-    dual._forget_predictions()
-    dual._prepare_play()
+    dual.change_outputs(lambda coefficients: coefficients * factors)
 
 
 def meet_output(dual: Dual, place: int) -> None:
     """Let a dual have one more output, all zeros, in this place."""
-    dual.n_outputs += 1
-    dual._alpha, dual._sums = (np.insert(a, place, 0.0, axis=1) for a in (dual._alpha, dual._sums))
-    if dual.initial is not None:
-        dual.initial = np.insert(dual.initial, place, 0.0, axis=1)
     for journal in dual.journals:
         journal.meet_output(place)
     if dual.task == "ovr":
         dual.journals.insert(place, _core.DualJournal())
         for name in COUNTS:
             setattr(dual, name, np.insert(getattr(dual, name), place, 0))
-    dual._forget_predictions()
-    dual._prepare_play()
+    dual.change_outputs(lambda coefficients: np.insert(coefficients, place, 0.0, axis=1))
 
 
 def go_on_open(learner: LinearLearner | KernelLearner) -> None:

@@ -1,4 +1,4 @@
-"""What a tagger reads of a sentence, by name, and the path that it takes.
+"""The features that a tagger reads in a sentence, by name.
 
 Features are what a learner of the same templates learns from the sentence.
 """
@@ -53,15 +53,6 @@ def segment_features(learner: SequenceLearner, x: list[Any], labels: Sequence[An
         for label, features in _by_label(probe, [f"B-{begin}" for begin, *_ in some]).items():
             found[int(label[2:])] = [(name, value) for name, value in features if name.startswith(SEGMENT)]
     return found
-
-
-def best_path(learner: SequenceLearner, x: list[Any], hypothesis: str | None = None) -> list[int]:
-    """The best path of a sentence, by the numbers of the labels within."""
-    with learner.lock.shared():
-        core, numbers, vector = learner._able(), list(range(len(learner.labels))), learner.vector(hypothesis)
-        beam = learner.parameters.beam
-        [found] = learner._ask(lambda X, forced: core.predict(X, numbers, vector, forced, beam), [x])
-        return list(found)
 
 
 def _read(learner: SequenceLearner, x: list[Any]) -> tuple[list[Any], int]:

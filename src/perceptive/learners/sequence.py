@@ -198,6 +198,14 @@ class SequenceLearner(SequenceRun):
         """Return the score of the best label sequence of a sentence."""
         return self.k_best([x], 1, hypothesis)[0][0][1]
 
+    def best_path(self, x: Sequence[Any], hypothesis: str | None = None) -> list[int]:
+        """Return the best label sequence of a sentence, by the numbers of the internal labels."""
+        with self.lock.shared():
+            core, numbers, beam = self._able(), list(range(len(self.labels))), self.parameters.beam
+            vector = self.vector(hypothesis)
+            [found] = self._ask(lambda X, forced: core.predict(X, numbers, vector, forced, beam), [x])
+            return list(found)
+
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
