@@ -184,7 +184,7 @@ def _refuse_unheeded(options: argparse.Namespace) -> None:
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
-    """Who keeps checkpoints."""
+    """Return what saves the checkpoints, if they are wanted."""
     if not options.checkpoint:
         return None
     from perceptive.streams.blocks import content_signature, expand, repeatable
@@ -232,7 +232,7 @@ def _played(
     from perceptive.training.loop import Run, train
 
     show = not (options.quiet or options.json)
-    with Bar(job.files, job.passes + training.epochs, show) as bar:
+    with Bar(job.files, job.readings + training.epochs, show) as bar:
         job.prepare(lambda done: bar.update(done, job.counts["examples"]))
         run = Run.of(job.learner, training) if resumed is None else resumed
         pruning.check(options, run.learner)

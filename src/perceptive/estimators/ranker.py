@@ -273,7 +273,7 @@ def _is_list_of_lists(X: Any) -> bool:
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
-    """Some of the lists."""
+    """Return the candidates, grades and sizes of these lists."""
     if len(which) == len(lists.sizes):
         return lists.X, lists.grades, lists.sizes
     starts = np.concatenate([[0], np.cumsum(lists.sizes)])

@@ -139,7 +139,7 @@ class RowBlocks:
         return Labels(block.labels, block.which.astype(np.int64))
 
     def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
-        """One block of several."""
+        """Return several blocks as one."""
         return join(blocks, dtype)
 
     def size(self, block: Examples) -> int:
@@ -147,7 +147,7 @@ class RowBlocks:
         return size_of(block) + PER_EXAMPLE * len(block)
 
     def parts(self, read: Read, size: int) -> Iterator[Read]:
-        """A block in parts of about so many bytes in memory."""
+        """Split a block into parts of about ``size`` bytes in memory."""
         block, n = read.block, len(read.block)
         count = min(n, -(-self.size(block) // size))
         for i in range(count):
@@ -155,19 +155,19 @@ class RowBlocks:
             yield Read(part, read.file, 0 if i else read.unanswered)
 
     def for_cache(self, block: Examples) -> Examples:
-        """As the cache takes it: without queries, which are of no use here."""
+        """Return a block as the cache stores it: without queries, which a classifier does not use."""
         return block if block.qid is None else replace(block, qid=None)
 
     def from_cache(self, examples: Examples) -> Examples:
-        """What `for_cache` gave."""
+        """Return the block that `for_cache` was given."""
         return examples
 
     def ready(self, block: Examples, width: int | None) -> Any:
-        """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
+        """Return checked rows, labels and weights, from which `dataset` makes a dataset."""
         return checked_rows(block, width), self.labels_of(block), block.weight
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """As the learner takes it: labelled rows, which weigh as their classes do."""
+        """Return a dataset of the learner, with the weights of the classes."""
         rows, labels, weights = self.weighted(ready)
         if grow:
             learner.parameters = frozen(learner.parameters, rows, weights)
@@ -304,7 +304,7 @@ Blocks = RowBlocks | ListBlocks
 def in_parts(
     kind: Blocks, parsed: Callable[..., Generator[tuple[Read, Any]]], read: int, stored: int
 ) -> Generator[tuple[Read, Any]]:
-    """Blocks as the cache has them: so many bytes are read at a time, and so many of examples are a block."""
+    """Yield blocks for the cache: ``read`` bytes of a file are parsed at a time, a block has ``stored`` bytes."""
     with closing(parsed(size=read)) as whole:
         for block, ready in whole:
             for part in kind.parts(block, stored):

@@ -34,7 +34,7 @@ from perceptive.training.source import FileSource
 
 @dataclass(frozen=True)
 class Parsed:
-    """A file."""
+    """What a worker has parsed of a file."""
 
     taught: Any  # a block, or None where there is nothing to learn from
     held: Any  # what is held out

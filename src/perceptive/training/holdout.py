@@ -101,14 +101,14 @@ class Choices:
         self._end = 0
 
     def append(self, held: NDArray[np.bool_]) -> None:
-        """Those of the next block."""
+        """Add the choice for the next block."""
         bits = np.packbits(held).tobytes()
         self._file.write(bits)
         self._blocks.append((self._end, len(held)))
         self._end += len(bits)
 
     def read(self, number: int) -> NDArray[np.bool_]:
-        """Those of a block."""
+        """Return which examples of a block are held out."""
         offset, n = self._blocks[number]
         bits = np.frombuffer(os.pread(self._file.fileno(), -(-n // 8), offset), np.uint8)
         return np.unpackbits(bits, count=n).astype(bool)

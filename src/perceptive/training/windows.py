@@ -1,10 +1,9 @@
 """Windows: as many examples as memory holds at a time, drawn from all over the input.
 
-Where all examples fit in memory, they are one window, and an epoch plays them as one that were given as arrays. Else
-half of the memory holds the window that is played, and the other half the next one. The blocks of a cache are cut into
-strata of as many consecutive blocks as there are windows; every window takes one block of each stratum, by a draw that
-is new in every epoch. So each window is a sample of the whole input, whatever its order, and an epoch reads every block
-once.
+If all examples fit in memory, they are one window, and an epoch plays them like arrays. If not, half of the memory
+holds the window that is played, and the other half the next one. The blocks of a cache are divided into strata: runs of
+as many consecutive blocks as there are windows. Every window takes one block of each stratum, drawn anew in every
+epoch. So each window is a sample of the whole input, whatever its order, and an epoch reads every block once.
 """
 
 from __future__ import annotations
@@ -24,44 +23,45 @@ from perceptive.streams import blocks
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
-PARTS = 32  # of the memory: as many bytes of a file are parsed at a time
-STORED = 128  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
-LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
-TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
-FEWEST = 1 << 10  # bytes of a block
-MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
+PARTS = 32  # memory/PARTS bytes of a file are parsed at a time
+STORED = 128  # a block of the cache has memory/STORED bytes of examples, so that a window has many blocks
+LEAST_STORED = 1 << 14  # bytes of such a block at least: the place of each is kept in memory
+TURNS = 32  # files that must be read from their start take turns, at least so often in a window
+FEWEST = 1 << 10  # bytes that are parsed at a time, at least
+MOST = 1 << 33  # bytes of a window at most: its entries have 32-bit numbers
 
 
 class Unit(NamedTuple):
     """Examples that are played together: a window, or a block."""
 
-    ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
-    buffer: NDArray[np.uint8] | None = None  # of the cache, that they lie in
-    last: bool = False  # whether they are all that there is
+    ready: Any  # what `Blocks.ready` returned; None if there is nothing to learn
+    buffer: NDArray[np.uint8] | None = None  # of the cache, if their arrays lie in it
+    last: bool = False  # whether these are all examples
 
 
 def block_sizes(memory: int, read: int) -> tuple[int, int]:
-    """Bytes that are parsed at a time, of files of so many in all, and bytes of examples that the cache has as a block.
+    """Return how many bytes are parsed at a time, and how many bytes of examples are a block of the cache.
 
-    A window should have its share of each class, and so many small blocks; what surely fits is one window.
+    ``read`` are the bytes of all files. A window should have its share of each class, so it has many small blocks;
+    files that surely fit in memory need only one.
     """
     stored = memory // STORED if read > memory // 4 else memory
     return min(blocks.BLOCK, max(memory // PARTS, FEWEST)), max(stored, LEAST_STORED)
 
 
 def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
-    """Units of which the first has been looked at."""
+    """Yield the first unit, which was taken from the others, and then these."""
     yield first
     yield from others
 
 
 def fits(sizes: Sequence[int], memory: int) -> bool:
-    """Whether blocks of these sizes are one window."""
+    """Return whether blocks of these sizes fit in one window."""
     return sum(sizes) <= min(memory, MOST)
 
 
 def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
-    """The blocks of each window of an epoch, from the bytes of each block, and of a window, about.
+    """Return the blocks of each window of an epoch; ``sizes`` are those of the blocks, a window has about ``memory``.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
 
 
 class LongestRun:
-    """The longest run of one label in examples as they come."""
+    """The longest run of examples with the same label."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -103,9 +103,9 @@ class LongestRun:
         self._counts.update(dict(zip(labels.values, np.bincount(which).tolist(), strict=False)))
 
     def warn(self, window: int) -> None:
-        """Warn where the order decides what is learned, as windows have so many examples.
+        """Warn if the order of the examples decides what is learned; ``window`` is the number of examples in a window.
 
-        Long runs that come again and again, as where files of unequal labels take turns, decide little.
+        Long runs that come again and again, such as files with different labels that take turns, do little harm.
         """
         if len(self._counts) > 1 and 2 * self.length >= window and 4 * self.length >= self._counts[self.label]:
             said = f"{self.length:,} examples in a row have the label {self.label!r}, and memory holds about {window:,}"

@@ -38,7 +38,7 @@ class Job(Protocol):
     log: Log  # what was skipped, and what is odd
 
     @property
-    def passes(self) -> int: ...  # how often the files are read before the first epoch, where that takes time
+    def readings(self) -> int: ...  # how often the files are read before the first epoch, if that takes time
     @property
     def certifies(self) -> bool: ...  # whether the certificate costs so little that it is made unasked
     @property
@@ -57,7 +57,7 @@ class Job(Protocol):
         """What was learned from, once more, to be looked at."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close the files."""
 
 
 class Opened(NamedTuple):

@@ -107,7 +107,7 @@ class Rerank(Tag):
 
 
 def _base(options: argparse.Namespace) -> Any:
-    """The tagger that proposes."""
+    """Return the tagger that proposes the candidates."""
     if options.base is None:
         raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
     base = load_learner(options.base)
