@@ -125,11 +125,11 @@ class ClassifierRunMixin(RunMixin[Learner]):
             raise ValueError(
                 f"y has one class only, {classes.item()!r}: a classifier needs examples of at least 2 classes to fit"
             )
-        weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
         X = self._read_as_before(learner, X, given)
         labels = Labels(learner.classes, which)
         held = hold_out(labels, training.validation_fraction, self.random_state, self._calibrates)
+        weights = example_weights(y, classes, self.class_weight, sample_weight, ~held)
         if not held.any():
             return Beginning(classes, learner, (X, labels, weights), None)
         rest, kept = np.flatnonzero(~held), np.flatnonzero(held)
