@@ -228,7 +228,7 @@ def _played(
     """Train, and show how it goes."""
     from perceptive.cli import pruning
     from perceptive.cli.console import Bar
-    from perceptive.streams.parsing import default_threads
+    from perceptive.processors import processors
     from perceptive.training.loop import Run, train
 
     show = not (options.quiet or options.json)
@@ -254,7 +254,7 @@ def _played(
             clock = time.monotonic()
 
         tells = after_epoch if show and task.tells_epochs else None
-        threads = options.threads or default_threads()
+        threads = options.threads or processors()
         train(run, job.source, report=report, after_epoch=tells, checkpoint=checkpoint, threads=threads)
     return run
 

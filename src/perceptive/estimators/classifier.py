@@ -28,7 +28,7 @@ from perceptive.estimators.data import (
     take,
     unchanged_if_it_fails,
 )
-from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
+from perceptive.estimators.run import LearnerType, RunMixin, one_at_a_time
 from perceptive.estimators.signature import checked
 from perceptive.learners.calibration import fit_temperature, probabilities, thinning
 from perceptive.parameters import EstimatorParameters, TrainingParameters
@@ -59,7 +59,7 @@ class Beginning(NamedTuple):
     held: HeldOut | None
 
 
-class ClassifierRunMixin(RunMixin[Learner]):
+class ClassifierRunMixin(RunMixin[LearnerType]):
     """`partial_fit`, `predict`, `predict_proba` and the other methods of a classifier."""
 
     classes_: NDArray[Any]
@@ -189,7 +189,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
             self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 
-    def _check_unchanged(self, parameters: dict[str, Any], learner: Learner) -> None:
+    def _check_unchanged(self, parameters: dict[str, Any], learner: LearnerType) -> None:
         """Raise where a learner that goes on had other parameters."""
 
     def _weight(self, y: Any, w: float) -> float:

@@ -24,11 +24,13 @@ from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
+from perceptive.streams.values import is_number
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
+QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 NO_LISTS = (
     "there are no lists with answers; check the files and the format (a JSON line with candidates tells its answer by "
     'the key "best" or "grades")'
@@ -74,7 +76,7 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
         if not columns or name is None or name in columns:
             continue
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
-        headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
+        headless = " (the first line must name the columns)" if any(map(is_number, columns)) else ""
         kind = "key" if format.name == "json" else "column"
         said = f"there is no {kind} {name!r} for the {what}; there are {there}{headless}; "
         if goes_on:
@@ -87,17 +89,6 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
             cure = "say which with {}, or give {} where lines are label TAB text"
             raise ParameterError(literal(said) + cure, what, Parameter("format", "text"))
         raise ParameterError(literal(said) + "say which with {}, or rename it", what)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 
 
 class RowBlocks:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perceptive.training.loop import Run, Source
 
 ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet", "model", "top"}
-Groups = tuple[g.Group, ...]
+Groups = tuple[g.OptionGroup, ...]
 
 
 class Job(Protocol):
@@ -264,6 +264,6 @@ def of_name(name: str, kernel: bool) -> Entry:
     return next((entry for entry in found if entry.kernel == kernel), found[0])
 
 
-def options_of(command: str) -> Iterator[g.Group]:
+def options_of(command: str) -> Iterator[g.OptionGroup]:
     for entry in TASKS:
         yield from entry.takes.get(command, ())
