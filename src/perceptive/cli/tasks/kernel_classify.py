@@ -188,7 +188,7 @@ def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
         raise UsageError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
     if not kernel.vectors:
         entry = of_name(options.task, kernel=True)
-        entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
+        entry.refuse_of_objects(options, entry.title)
     return kernel
 
 
