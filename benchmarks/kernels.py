@@ -17,7 +17,7 @@ from data import Dataset
 from machine import machine
 from perceptive import KernelClassifier
 from perceptive.kernels import Gaussian, Polynomial, Subsequence, SubsetTree, vectors
-from perceptive.kernels.strings import threads
+from perceptive.processors import processors
 from report import Table, Target, show, write
 
 
@@ -204,7 +204,7 @@ def main() -> None:
         targets += more
     show(tables, targets)
     if options.write:
-        on = machine(f"{threads()} cores", "numpy", "scipy", "scikit-learn")
+        on = machine(f"{processors()} cores", "numpy", "scipy", "scikit-learn")
         write("kernels", tables, targets, on)
 
 

@@ -104,7 +104,7 @@ def parameters() -> str:
         rows = []
         for name, one in vars(group).items():
             users = {
-                cls: said[name].said
+                cls: said[name].facts
                 for cls, said in taken.items()
                 if issubclass(cls, group) and name in said
             }
@@ -112,7 +112,7 @@ def parameters() -> str:
                 cls: {**said, "default": getattr(cls, name)}
                 for cls, said in users.items()
             }
-            if users and "help" in getattr(one, "said", {}):
+            if users and "help" in getattr(one, "facts", {}):
                 option = (
                     f"<br>`{option_of(name)}`"
                     if option_of(name) in options

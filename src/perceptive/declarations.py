@@ -1,7 +1,7 @@
 """How parameters are declared: groups of them, and classes that hold checked values.
 
-A `Group` declares parameters that belong together; groups are composed by inheritance, and what differs is said
-again: ``C: float = parameter(0.03)`` keeps the help and the check of the group's C. A `Checked` class holds values of
+A `Group` declares parameters that belong together. Groups are composed by inheritance; a subclass declares only what
+differs: ``C: float = parameter(0.03)`` keeps the help and the check of the group's C. A `Checked` class holds values of
 its groups, checked and frozen. An estimator that inherits groups takes their parameters, unchecked until `fit`.
 """
 
@@ -22,10 +22,10 @@ _SAME: Any = object()  # as in the group that is composed
 
 
 class Declaration:
-    """A parameter: default, help, what it may be, and what the documentation says beside."""
+    """A parameter: its default, help and check, and what only the documentation says."""
 
-    def __init__(self, **said: Any) -> None:
-        self.said = said
+    def __init__(self, **facts: Any) -> None:
+        self.facts = facts
 
 
 def parameter(
@@ -37,10 +37,10 @@ def parameter(
     ``check`` tells what a wrong value should have been; ``kind`` is the type in words, where the annotation does not
     tell.
     """
-    said = {"default": default, "help": help, "check": check, "doc": doc, "kind": kind}
+    facts = {"default": default, "help": help, "check": check, "doc": doc, "kind": kind}
     if help is not _SAME and doc is _SAME:
-        said["doc"] = None  # that of the group would contradict
-    return Declaration(**{name: value for name, value in said.items() if value is not _SAME})
+        facts["doc"] = None  # that of the group would contradict
+    return Declaration(**{name: value for name, value in facts.items() if value is not _SAME})
 
 
 @dataclass_transform(kw_only_default=True)
@@ -57,9 +57,9 @@ def declared(cls: type) -> dict[str, Declaration]:
     annotations = vars(cls).get("__annotations__", {})
     for name, own in list(vars(cls).items()):
         if isinstance(own, Declaration):
-            own.said["type"] = annotations[name]
-            before = found[name].said if name in found else {}
-            found[name] = Declaration(**{**before, **own.said})
+            own.facts["type"] = annotations[name]
+            before = found[name].facts if name in found else {}
+            found[name] = Declaration(**{**before, **own.facts})
     return found
 
 
@@ -70,15 +70,15 @@ class Checked(Group):
     checks: ClassVar[dict[str, Check]]
 
     def __init_subclass__(cls) -> None:
-        said = declared(cls)
+        declarations = {name: one.facts for name, one in declared(cls).items()}
         others = vars(cls).get("__annotations__", {})
-        cls.__annotations__ = {name: one.said["type"] for name, one in said.items()} | others
-        cls.defaults = {name: one.said["default"] for name, one in said.items()}
-        cls.checks = {name: one.said["check"] for name, one in said.items()}
-        for name, one in said.items():
-            facts = {key: one.said.get(key) for key in ("help", "check", "doc", "kind")}
-            facts["choices"] = getattr(facts["check"], "choices", None)
-            setattr(cls, name, field(default=one.said["default"], metadata=facts))
+        cls.__annotations__ = {name: facts["type"] for name, facts in declarations.items()} | others
+        cls.defaults = {name: facts["default"] for name, facts in declarations.items()}
+        cls.checks = {name: facts["check"] for name, facts in declarations.items()}
+        for name, facts in declarations.items():
+            metadata = {key: facts.get(key) for key in ("help", "check", "doc", "kind")}
+            metadata["choices"] = getattr(facts["check"], "choices", None)
+            setattr(cls, name, field(default=facts["default"], metadata=metadata))
         # The rest is below, once for all: imports are faster, and so is every `fit`, which makes several.
         dataclass(kw_only=True, init=False, repr=False, eq=False)(cls)
 
@@ -116,14 +116,15 @@ class Checked(Group):
 # ---------------------------------------------------------------- checks
 
 
-def one_of(*choices: object) -> Check:
-    """One of some values."""
+def one_of(*choices: object, why_not: Callable[[str], str | None] = lambda other: None) -> Check:
+    """One of some values; ``why_not`` gives the reason why another one, a string, is not among them."""
 
     def check(value: Any) -> str | None:
         if any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
             return None
         named = ", ".join(repr(choice) for choice in choices if choice is not None)
-        return f"one of {named}" + (", or {}" if None in choices else "")
+        reason = why_not(value) if isinstance(value, str) else None
+        return f"one of {named}" + (", or {}" if None in choices else "") + (f" ({reason})" if reason else "")
 
     check.choices = choices  # type: ignore[attr-defined]
     return check
@@ -164,7 +165,7 @@ def seed(value: Any) -> str | None:
 
 
 def anything(value: Any) -> str | None:
-    """Whatever is checked elsewhere."""
+    """Any value: it is checked elsewhere."""
     return None
 
 

@@ -23,7 +23,7 @@ from perceptive.errors import Parameter, ParameterError
 from perceptive.features.hashing import HashKernel
 from perceptive.features.vocabulary import encode
 from perceptive.frames import is_frame
-from perceptive.learners.probing import best_path, segment_features, token_features
+from perceptive.learners.probing import segment_features, token_features
 from perceptive.learners.reranking import RerankingLearner
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.sparse import inspected
@@ -239,7 +239,7 @@ def _explained(
     return Explanation(label, bias + sum(added), bias, list(map(part, kept)), sum(added[len(kept) :]))
 
 
-class Rows(NamedTuple):
+class CsrArrays(NamedTuple):
     """The arrays of a CSR matrix."""
 
     indptr: NDArray[Any]
@@ -258,10 +258,10 @@ def _rows(space: FeatureSpace, X: Any, names: Sequence[str] | None) -> tuple[Any
     X = space.named(X)
     if is_dicts(X) and space.hasher is not None:
         kernel = HashKernel(space.hasher.bits, space.hasher.seed, space.hasher.signed, remember_names=True)
-        return Rows(*kernel.encode(X)), _signed(kernel.names, kernel)
+        return CsrArrays(*kernel.encode(X)), _signed(kernel.names, kernel)
     if is_dicts(X) and space.vocabulary is not None:
         known = space.vocabulary.names()
-        return Rows(*encode(X, space.vocabulary, grow=False)), lambda column: (known[column], 1.0)
+        return CsrArrays(*encode(X, space.vocabulary, grow=False)), lambda column: (known[column], 1.0)
     space.rows(X)  # raises where this is no example
     from scipy.sparse import csr_array
 
@@ -346,7 +346,7 @@ def _explain_sentence(
     top: int | None,
     hypothesis: str | None,
 ) -> list[Explanation]:
-    labels, path = learner.predict(x, hypothesis), best_path(learner, x, hypothesis)
+    labels, path = learner.predict(x, hypothesis), learner.best_path(x, hypothesis)
     _, steps = learner.trellis(x, hypothesis)
     features = token_features(learner, x)
     if learner.parameters.segments:

@@ -7,10 +7,12 @@ differs there. Which rules and hypotheses a task takes stands in `perceptive.rol
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from perceptive import roles
 from perceptive.declarations import (
+    Check,
     Group,
     a_label,
     anything,
@@ -27,15 +29,19 @@ from perceptive.declarations import (
     whole,
 )
 
+
+def _rule_of(task: str, representation: str) -> Check:
+    """A rule that the task takes."""
+    return one_of(*roles.rules(task, representation), why_not=partial(roles.why_not, task, representation))
+
+
 # ---------------------------------------------------------------- groups: each parameter once
 
 
 class RuleGroup(Group):
     """When and how far to move."""
 
-    rule: str = parameter(
-        "perceptron", "when and how far to move on an example", one_of(*roles.rules("joint", "linear"))
-    )
+    rule: str = parameter("perceptron", "when and how far to move on an example", _rule_of("joint", "linear"))
     learning_rate: float = parameter(1.0, "η of the perceptron", positive)
     margin: float = parameter(0.0, "β: the perceptron also updates on right answers with y·score ≤ β", not_negative)
     C: float = parameter(1.0, "aggressiveness of pa1 and pa2", positive)
@@ -332,8 +338,10 @@ class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup
     """The parameters of kernel classifiers."""
 
     normalized: bool = parameter(False, "divide each v_k by its length, as Freund & Schapire do", boolean)
-    rule: str = parameter(check=one_of(*roles.rules("joint", "kernel")))
-    multiclass: str = parameter(check=one_of(*roles.multiclass("kernel")))
+    rule: str = parameter(check=_rule_of("joint", "kernel"))
+    multiclass: str = parameter(
+        check=one_of(*roles.multiclass("kernel"), why_not=partial(roles.why_not, representation="kernel"))
+    )
     bias: float = parameter(0.0, "b: the kernel becomes K + b²")
     delta: float = parameter(help="Δ-trick: train with K + Δ²I")
     dtype: str = parameter(help="type of the kernel values")
@@ -343,7 +351,7 @@ class DualGroup(KernelGroup, RuleGroup, HypothesisGroup, ClassGroup, BudgetGroup
 class ListGroup(RuleGroup, PairGroup, HypothesisGroup, VectorGroup, SeedGroup):
     """The parameters that all rankers have."""
 
-    rule: str = parameter(help="when and how far to move on a list", check=one_of(*roles.rules("ranking", "linear")))
+    rule: str = parameter(help="when and how far to move on a list", check=_rule_of("ranking", "linear"))
     margin: float = parameter(help="β: the perceptron also updates if the best leads by β or less")
     delta: float = parameter(help="Δ-trick: an id feature for each list")
 
@@ -358,14 +366,14 @@ class RankingGroup(ListGroup, JournalGroup, AverageGroup, ColumnGroup):
 class DualRankingGroup(KernelGroup, ListGroup):
     """The parameters of kernel rankers."""
 
-    rule: str = parameter(check=one_of(*roles.rules("ranking", "kernel")))
+    rule: str = parameter(check=_rule_of("ranking", "kernel"))
     dtype: str = parameter(help="type of the kernel values")
 
 
 class SequenceGroup(TemplateGroup, RuleGroup, HypothesisGroup, JournalGroup, DecodingGroup, SeedGroup):
     """The parameters of taggers."""
 
-    rule: str = parameter(help="how far to move on a sentence", check=one_of(*roles.rules("sequence", "linear")))
+    rule: str = parameter(help="how far to move on a sentence", check=_rule_of("sequence", "linear"))
     learning_rate: float = parameter(
         check=number("a number from 1e-30 to 1e30", lambda value: 1e-30 <= value <= 1e30)  # weights are float32
     )

@@ -11,7 +11,7 @@ from examples import examples
 from perceptive.certificates import margins as collecting
 from perceptive.certificates.bins import RATIO, Bins, join
 from perceptive.certificates.margins import Collection
-from perceptive.certificates.theorems import Game, _largest_k, theorem_for
+from perceptive.certificates.theorems import WitnessedRun, _largest_k, theorem_for
 from perceptive.data.dataset import Margins, Problem
 
 ROUNDING = 1 + 1e-9
@@ -116,7 +116,7 @@ def both(game):
     problem, part, facts = game
     theorem = theorem_for(problem)
     bins = Bins.of(part.margins["u"], None if theorem.weigh is None else theorem.weigh(part))
-    return [theorem.bound(Game(problem=problem, margins=one, **facts)) for one in (bins, bins.coarse())]
+    return [theorem.bound(WitnessedRun(problem=problem, margins=one, **facts)) for one in (bins, bins.coarse())]
 
 
 def shortfall(s, q, power, weights=1.0):

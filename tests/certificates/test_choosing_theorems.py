@@ -28,7 +28,7 @@ def problem(rule="perceptron", **facts):
 
 def game(margins, rule="perceptron", weights=None, epochs=2, radius=2.0, facts=None, **more):
     bins = Bins.of(np.array(margins, float), None if weights is None else np.array(weights, float))
-    return t.Game(problem=problem(rule, **(facts or {})), epochs=epochs, radius=radius, margins=bins, **more)
+    return t.WitnessedRun(problem=problem(rule, **(facts or {})), epochs=epochs, radius=radius, margins=bins, **more)
 
 
 @pytest.mark.parametrize("rule", THEOREMS)

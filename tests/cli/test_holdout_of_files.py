@@ -53,6 +53,20 @@ def test_rows(tmp_path, seed):
     same(trained(path, "--kernel", "poly(2)", *more), KernelClassifier(kernel="poly(2)", **training).fit(X, y))
 
 
+@pytest.mark.parametrize("two", [(False, True), ("0", "1"), ("07", "08"), ("1.5", "-2"), (" a", "b "), (1.0, 2.0)])
+def test_labels_that_files_have_in_another_type(tmp_path, two):
+    """A CSV file has no types, and files of every kind have the words True and False."""
+    labels = [two[i] for i in y]
+    rows = [{**dict(zip("abcde", row, strict=True)), "label": one} for row, one in zip(X.tolist(), labels, strict=True)]
+    (tmp_path / "a.csv").write_text(
+        "".join(",".join(map(str, row)) + "\n" for row in [rows[0], *map(dict.values, rows)])
+    )
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    estimator = LinearClassifier(bias=1.0, **TRAINING).fit(X, labels)
+    for name in ("a.csv", "a.jsonl"):
+        same(trained(tmp_path / name, "--rule", "perceptron", "--bias", 1, "--scale", "none"), estimator)
+
+
 def test_lists(tmp_path):
     path = svmlight(tmp_path / "a.svm", grades, qid)
     same(trained(path, "--task", "rank"), LinearRanker(**TRAINING).fit(X, grades, qid=qid))

@@ -36,7 +36,7 @@ def options_of(command):
 def test_what_a_task_does_not_take_is_refused(entry, objects, tmp_path):
     if objects and not entry.of_objects:
         return
-    taken = ALWAYS | names_of(entry.of_objects if objects else entry.takes["train"])
+    taken = ALWAYS | names_of(entry.of_objects["train"] if objects else entry.takes["train"])
     needed = ["--task", entry.name, *(OBJECTS if objects else NEEDED.get(entry.module, []))]
     refused = 0
     for name, option in options_of("train").items():
@@ -100,3 +100,36 @@ def test_what_has_nothing_to_do_is_refused(option, needed, tmp_path):
     done = perceptive("train", "a.svm", *option, "-o", "m", cwd=tmp_path, code=2)
     assert f"{option[0]} has no effect without {needed[0]}" in done.stderr
     perceptive("train", "a.svm", *option, *needed, "-o", "m", "--quiet", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "told"),
+    [
+        (
+            "predict",
+            ["--unlabelled"],
+            "--unlabelled is about lines of text, and these are svmlight files; leave it out",
+        ),
+        ("explain", ["--unlabelled"], "--unlabelled is about lines of text"),
+        ("eval", ["--quote", "none"], "--quote: this means nothing in svmlight files; leave it out"),
+    ],
+)
+def test_what_the_files_of_a_model_do_not_heed_is_refused(data, model, command, option, told):
+    assert told in perceptive(command, model, data / "test.svm", *option, code=2).stderr
+
+
+def test_what_kernels_of_objects_do_not_take_is_refused(tmp_path):
+    path, model = tmp_path / "a.jsonl", tmp_path / "m"
+    path.write_text('{"text": "aa", "label": 1}\n{"text": "bb", "label": 2}\n' * 4)
+    perceptive("train", path, *OBJECTS, "-o", model, "--quiet")
+    for command in ("predict", "explain", "eval", "certify"):
+        for option in (["--threads", 2], ["--quote", "none"]):
+            told = perceptive(command, model, path, *option, code=2).stderr
+            assert f"{option[0]} does not go with kernel classifiers of strings and trees; leave it out" in told
+        perceptive(command, model, path, "--on-error", "skip")
+    lists, ranker = tmp_path / "b.jsonl", tmp_path / "r"
+    lists.write_text('{"candidates": ["aa", "bb"], "best": 0}\n' * 4)
+    perceptive("train", lists, "--task", "rank", "--kernel", "spectrum(2)", "-o", ranker, "--quiet")
+    for command in ("rank", "explain", "eval", "certify"):
+        assert "of strings and trees" in perceptive(command, ranker, lists, "--threads", 2, code=2).stderr
+        perceptive(command, ranker, lists)

@@ -15,6 +15,7 @@ CORE = sorted((ROOT / "core").rglob("*.?pp"))
 ONCE = {
     "hold-out": (r"^class HoldOut\b", "src/perceptive/training/holdout.py"),
     "early stopping": (r">= .*\bpatience\b", "src/perceptive/training/loop.py"),
+    "number of processors": (r"\bsched_getaffinity\b", "src/perceptive/processors.py"),
     "entry to certificates": (r"^def certify\(", "src/perceptive/certificates/certificate.py"),
     "names of rules": (r"\bRuleName \w*rule_by_name\(", "core/rules.hpp"),
     "thinning of journals": (r"\bvoid thin\(", "core/journal.hpp"),

@@ -174,7 +174,7 @@ def test_held_out_examples_have_no_part_in_the_run():
     clf.fit(X[:300], y[:300] > 4, sample_weight=weights, alpha_init=start)
     held = hold_out(Labels.of(y[:300] > 4), 0.2, 0)
     free = KernelClassifier(**options, validation_fraction=0.0)
-    free.epochs = int(np.argmax(clf.held_out_)) + 1
+    free.epochs = int(np.flatnonzero(clf.held_out_ == clf.held_out_.max())[-1]) + 1  # the last of equals
     free.fit(X[:300][~held], y[:300][~held] > 4, sample_weight=weights[~held], alpha_init=start[~held])
     assert np.array_equal(clf.alpha_, free.alpha_)
     assert np.array_equal(clf.support_vectors_, free.support_vectors_)

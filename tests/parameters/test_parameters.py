@@ -33,7 +33,7 @@ def test_each_parameter_is_declared_in_one_group():
     whole_ones = {}
     for group in groups:
         for name, one in vars(group).items():
-            if isinstance(one, Declaration) and {"default", "help", "check"} <= one.said.keys():
+            if isinstance(one, Declaration) and {"default", "help", "check"} <= one.facts.keys():
                 whole_ones.setdefault(name, []).append(group.__name__)
     twice = {name: owners for name, owners in whole_ones.items() if len(owners) > 1}
     assert twice == {"cost": ["LinearRuleGroup", "PairGroup", "SequenceGroup"]}  # three different things

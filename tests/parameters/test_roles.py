@@ -28,13 +28,22 @@ def test_parameters_allow_what_the_table_says(task, representation):
             if roles.why_not(task, representation, value) is None:
                 assert getattr(cls(**{name: value}), name) == value
             else:
-                with pytest.raises(ParameterError):
+                with pytest.raises(ParameterError) as refused:
                     cls(**{name: value})
+                assert str(refused.value).endswith(f"({roles.why_not(task, representation, value)})")
     choices = {f.name: f.metadata["choices"] for f in fields(cls)}
     if task == "joint":
         assert choices["multiclass"] == roles.multiclass(representation)
     else:
         assert "multiclass" not in choices
+
+
+def test_a_reduction_is_refused_with_its_reason_and_other_words_without():
+    with pytest.raises(ParameterError, match=r"'joint', 'ovr' \(possible, but not implemented: a support has"):
+        p.KernelParameters(multiclass="ovo")
+    for name in ("multiclass", "rule"):
+        with pytest.raises(ParameterError, match=r"it must be one of '[^(]*$"):
+            p.KernelParameters(**{name: "new"})
 
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)

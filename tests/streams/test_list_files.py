@@ -328,7 +328,7 @@ def read(*paths, on_error="stop"):
 def test_files_without_lists_with_answers_are_told_of(tmp_path, capsys, name, text):
     (tmp_path / name).write_text(text)
     assert main(["train", str(tmp_path / name), "--task", "rank", "-o", str(tmp_path / "m")]) == 1
-    assert "there are no lists with answers; check the files and the format" in capsys.readouterr().err
+    assert "there are no lists with answers; check the files and the format (a JSON line" in capsys.readouterr().err
 
 
 def test_lists_that_do_not_count_are_told_of(tmp_path, capsys):

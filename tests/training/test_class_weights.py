@@ -8,8 +8,10 @@ import pytest
 from command_line import perceptive
 from perceptive import KernelClassifier, LinearClassifier, streams
 from perceptive.cli import main
+from perceptive.data.labels import Labels
 from perceptive.models.registry import load_learner
 from perceptive.training.class_weights import balanced
+from perceptive.training.holdout import HoldOut
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(200, 3))
@@ -48,6 +50,23 @@ def test_classes_weigh_the_same_in_files_and_in_memory(path, asked):
     assert sum(label == "rare" for label in learner.predict_many(found)) > sum(
         label == "rare" for label in plain.predict_many(found)
     )
+
+
+def test_balanced_weights_count_what_is_not_held_out(path):
+    """In files and in memory, for linear and for kernel models."""
+    found, _ = streams.load(path, label="y", ignore=("w",))
+    hold_out = ("--class-weight", "balanced", "--holdout", "0.3", "--ignore", "w")
+    asked = {"validation_fraction": 0.3, "class_weight": "balanced"}
+    linear = LinearClassifier(**LITERAL, **asked).fit(found, y)
+    assert train(path, *AS_GIVEN, *hold_out).loss == pytest.approx(linear.learner_.loss, rel=1e-12)
+    kernel = KernelClassifier(kernel="linear", shuffle=False, dtype="float64", **asked).fit(found, y)
+    learner = train(path, "--kernel", "linear", "--no-shuffle", "--dtype", "float64", *hold_out)
+    assert learner.loss == pytest.approx(kernel.learner_.loss, rel=1e-12)
+    held = HoldOut(0.3, seed=0).choose(Labels.of(y))
+    counts = balanced({"rare": np.count_nonzero(y[~held] == "rare"), "often": np.count_nonzero(y[~held] == "often")})
+    numbers = ",".join(f"{name}={float(weight)!r}" for name, weight in counts.items())
+    again = train(path, *AS_GIVEN, "--class-weight", numbers, *hold_out[2:])
+    assert again.loss == pytest.approx(linear.learner_.loss, rel=1e-12)
 
 
 @pytest.mark.parametrize("asked", ["balanced", {"rare": 2.0, "often": 1.0}])

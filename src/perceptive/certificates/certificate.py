@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from perceptive.certificates.bins import Bins
 from perceptive.certificates.margins import Collected, Collection
-from perceptive.certificates.theorems import TRIVIAL, Game, theorem_for
+from perceptive.certificates.theorems import TRIVIAL, WitnessedRun, theorem_for
 from perceptive.data.dataset import Dataset, Problem
 from perceptive.errors import plural
 from perceptive.learners.learner import Learner
@@ -261,7 +261,7 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
 
     def bounded(name: str, margins: Bins) -> Certificate:
         """What the theorem says under one witness."""
-        game = Game(
+        run = WitnessedRun(
             problem=p,
             epochs=epochs * p.heaviest,  # no example weighs more in D² = Σμd²
             radius=radius,
@@ -271,7 +271,7 @@ def _certify_problem(p: Problem, found: Collected, epochs: int, copies: int, hyp
             start_length=(p.start_length or 0.0) / p.learning_rate,
             start_along=p.witnesses[name].along / p.learning_rate,
         )
-        formula, bound, q, deviation = theorem.bound(game)
+        formula, bound, q, deviation = theorem.bound(run)
         margin, deviation = 1 / q if q else math.inf, 0.0 if deviation * q <= ROUNDING else deviation
         return replace(nothing, bound=bound, theorem=formula, margin=margin, deviation=deviation, witness=name)
 

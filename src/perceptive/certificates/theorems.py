@@ -22,7 +22,7 @@ from perceptive.rules import RULES
 
 
 @dataclass(frozen=True)
-class Game:
+class WitnessedRun:
     """What the theorems need to know of a run and its data, under one witness u."""
 
     problem: Problem
@@ -50,7 +50,7 @@ ROMMA = "k ≤ (R/γ)² — Li & Long 2002"
 
 
 class Bound(NamedTuple):
-    """A theorem and what it says about a game."""
+    """A theorem and what it says about a run."""
 
     theorem: str
     bound: float
@@ -61,7 +61,7 @@ class Bound(NamedTuple):
 class Theorem(NamedTuple):
     """A bound, and what it weighs each example by in its sum; None where by 1."""
 
-    bound: Callable[[Game], Bound]
+    bound: Callable[[WitnessedRun], Bound]
     weigh: Weigh | None = None
 
 
@@ -82,29 +82,29 @@ def _worded(theorem: str, p: Problem) -> str:
     return f"{formula} — {source}"
 
 
-def _perceptron(game: Game) -> Bound:
+def _perceptron(run: WitnessedRun) -> Bound:
     """The theorem of Block and Novikoff, with Freund & Schapire's D.
 
     Shards that are mixed: u·v is linear in v and ‖v‖² is convex, so the same proof bounds Σμk, with D² = Σμd². A batch
     of b: its updates are made together, and ‖Σδ‖² ≤ b·Σ‖δ‖².
     """
-    p = game.problem
-    growth = math.sqrt(p.batch * game.radius**2 + 2 * p.margin / p.learning_rate)
-    short = game.margins.shortfall()
+    p = run.problem
+    growth = math.sqrt(p.batch * run.radius**2 + 2 * p.margin / p.learning_rate)
+    short = run.margins.shortfall()
 
     def deviation2(q: Any) -> Any:  # (D/γ)²
-        return game.epochs * short.second(q)
+        return run.epochs * short.second(q)
 
     def root(q: Any) -> Any:
         return growth * q + np.sqrt(deviation2(q))
 
     def from_start(q: Any) -> Any:
-        return _largest_k(q, np.sqrt(deviation2(q)), growth, game.start_length, game.start_along)
+        return _largest_k(q, np.sqrt(deviation2(q)), growth, run.start_length, run.start_along)
 
-    if game.start_length:
-        q = game.margins.minimise(from_start)
+    if run.start_length:
+        q = run.margins.minimise(from_start)
         return Bound(_worded(PERCEPTRON_START, p), float(from_start(q)), q, _unscale(deviation2(q), q))
-    q = game.margins.minimise(root)
+    q = run.margins.minimise(root)
     formula = PERCEPTRON_MARGIN if p.margin else PERCEPTRON
     return Bound(_worded(formula, p), float(root(q)) ** 2, q, _unscale(deviation2(q), q))
 
@@ -127,57 +127,57 @@ def _largest_k(q: Any, deviation: Any, radius: float, length: float, along: floa
     return k
 
 
-def _delta(game: Game) -> Bound:
+def _delta(run: WitnessedRun) -> Bound:
     # The id feature of an example of weight w is wΔ; the radius counts it already.
-    each = game.copies / game.problem.delta**2
-    short = game.margins.shortfall(weighed=True)
-    q = game.margins.minimise(lambda q: q * q + each * short.second(q))
+    each = run.copies / run.problem.delta**2
+    short = run.margins.shortfall(weighed=True)
+    q = run.margins.minimise(lambda q: q * q + each * short.second(q))
     second = float(short.second(q))
-    bound = game.radius**2 * (q * q + each * second)
-    return Bound(DELTA, bound + game.zero_rows * game.epochs, q, _unscale(game.copies * second, q))
+    bound = run.radius**2 * (q * q + each * second)
+    return Bound(DELTA, bound + run.zero_rows * run.epochs, q, _unscale(run.copies * second, q))
 
 
-def _pa(game: Game) -> Bound:
+def _pa(run: WitnessedRun) -> Bound:
     """The theorems of Crammer et al. 2006.
 
     They follow from ‖v_t − u‖² − ‖v_{t+1} − u‖² ≥ τ_t(2l_t − τ_t‖δ_t‖² − 2l*_t) (Lemma 1), summed over the rounds.
     Shards that are mixed: ‖Σ μ_i v_i − u‖² ≤ Σ μ_i ‖v_i − u‖², so the sum has the weights μ, and so has what follows.
     """
-    short = game.margins.shortfall(weighed=True)
+    short = run.margins.shortfall(weighed=True)
 
     def root(q: Any) -> Any:
-        return q + 2 * np.sqrt(game.epochs * short.second(q))
+        return q + 2 * np.sqrt(run.epochs * short.second(q))
 
-    q = game.margins.minimise(root)
-    bound = (game.radius * float(root(q))) ** 2
-    deviation2 = game.epochs * float(game.margins.shortfall().second(q))
-    return Bound(_worded(PA, game.problem), bound + game.zero_rows * game.epochs, q, _unscale(deviation2, q))
-
-
-def _pa1(game: Game) -> Bound:
-    return _bounded_steps(PA1, game, game.margins.shortfall().first, max(game.radius**2, 1 / game.problem.C))
+    q = run.margins.minimise(root)
+    bound = (run.radius * float(root(q))) ** 2
+    deviation2 = run.epochs * float(run.margins.shortfall().second(q))
+    return Bound(_worded(PA, run.problem), bound + run.zero_rows * run.epochs, q, _unscale(deviation2, q))
 
 
-def _pa2(game: Game) -> Bound:
-    return _bounded_steps(PA2, game, game.margins.shortfall().second, game.radius**2 + 1 / (2 * game.problem.C))
+def _pa1(run: WitnessedRun) -> Bound:
+    return _bounded_steps(PA1, run, run.margins.shortfall().first, max(run.radius**2, 1 / run.problem.C))
 
 
-def _bounded_steps(name: str, game: Game, shortfall: Callable[[Any], Any], factor: float) -> Bound:
+def _pa2(run: WitnessedRun) -> Bound:
+    return _bounded_steps(PA2, run, run.margins.shortfall().second, run.radius**2 + 1 / (2 * run.problem.C))
+
+
+def _bounded_steps(name: str, run: WitnessedRun, shortfall: Callable[[Any], Any], factor: float) -> Bound:
     """The bound of the rules whose steps C bounds: factor·(q² + 2C Σ shortfall)."""
 
     def sum_of(q: Any) -> Any:
-        return q * q + 2 * game.problem.C * game.epochs * shortfall(q)
+        return q * q + 2 * run.problem.C * run.epochs * shortfall(q)
 
-    q = game.margins.minimise(sum_of)
-    deviation2 = game.epochs * game.margins.shortfall().second(q)
-    return Bound(_worded(name, game.problem), factor * float(sum_of(q)), q, _unscale(deviation2, q))
+    q = run.margins.minimise(sum_of)
+    deviation2 = run.epochs * run.margins.shortfall().second(q)
+    return Bound(_worded(name, run.problem), factor * float(sum_of(q)), q, _unscale(deviation2, q))
 
 
-def _romma(game: Game) -> Bound:
-    smallest = float(game.margins.lows.min(initial=math.inf))
+def _romma(run: WitnessedRun) -> Bound:
+    smallest = float(run.margins.lows.min(initial=math.inf))
     if smallest <= 0:
         return Bound(ROMMA, math.inf, 0.0, math.inf)
-    return Bound(ROMMA, (game.radius / smallest) ** 2, 1 / smallest, 0.0)
+    return Bound(ROMMA, (run.radius / smallest) ** 2, 1 / smallest, 0.0)
 
 
 def _by_sample_weight(part: Margins) -> Floats:

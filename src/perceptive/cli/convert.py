@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         "ioe1, ioe2 (default: as they are)")  # fmt: skip
     parser.add_argument("--repair", choices=["warn", "error", "off"], default="warn", help="labels that break their "
                         "scheme, and spans that do not match tokens: repaired (default), refused, or left")  # fmt: skip
-    g.add_groups(parser, [g.Group("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])
+    g.add_groups(parser, [g.OptionGroup("files", {**g.FILES.only("format").options, **g.SENTENCES.options})])
     add_json(parser)
 
 

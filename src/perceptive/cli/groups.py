@@ -30,36 +30,36 @@ from perceptive.parameters import (
     TrainingParameters,
 )
 
-Declaration = Mapping[str, Any]  # the arguments of add_argument
+Arguments = Mapping[str, Any]  # the arguments of add_argument
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """Some options: the arguments of add_argument, by the name of each in the namespace."""
 
     title: str
-    options: Mapping[str, Declaration]
+    options: Mapping[str, Arguments]
 
-    def only(self, *names: str) -> Group:
-        return Group(self.title, {name: self.options[name] for name in names})
+    def only(self, *names: str) -> OptionGroup:
+        return OptionGroup(self.title, {name: self.options[name] for name in names})
 
-    def saying(self, **defaults: str) -> Group:
+    def saying(self, **defaults: str) -> OptionGroup:
         """The same options; what they are by default is said otherwise."""
         options = dict(self.options)
         for name, default in defaults.items():
             help = options[name]["help"].partition(" (default")[0]
             options[name] = {**options[name], "help": f"{help} (default: {default})"}
-        return Group(self.title, options)
+        return OptionGroup(self.title, options)
 
-    def without(self, *names: str) -> Group:
-        return Group(self.title, {name: how for name, how in self.options.items() if name not in names})
+    def without(self, *names: str) -> OptionGroup:
+        return OptionGroup(self.title, {name: how for name, how in self.options.items() if name not in names})
 
 
-def names_of(groups: Iterable[Group]) -> set[str]:
+def names_of(groups: Iterable[OptionGroup]) -> set[str]:
     return {name for group in groups for name in group.options}
 
 
-def add_groups(parser: argparse.ArgumentParser, groups: Iterable[Group]) -> None:
+def add_groups(parser: argparse.ArgumentParser, groups: Iterable[OptionGroup]) -> None:
     """Add options, each once, under the title where it comes first."""
     titled: dict[str, Any] = {}
     taken = {action.dest for action in parser._actions}
@@ -69,21 +69,21 @@ def add_groups(parser: argparse.ArgumentParser, groups: Iterable[Group]) -> None
         if new:
             if group.title not in titled:
                 titled[group.title] = parser.add_argument_group(group.title)
-            add_options(titled[group.title], Group(group.title, new))
+            add_options(titled[group.title], OptionGroup(group.title, new))
 
 
-def add_options(container: Any, group: Group) -> None:
+def add_options(container: Any, group: OptionGroup) -> None:
     """Add the options of a group to a parser, or to a group of one."""
     for name, how in group.options.items():
         container.add_argument(option_of(name), dest=name, **how)
 
 
-def parameters(title: str, kind: type, *without: str) -> Group:
+def parameters(title: str, kind: type, *without: str) -> OptionGroup:
     """Options of declared parameters; one that is not given is None, so that a model's own value can stand."""
-    return Group(title, {f.name: _declared(f) for f in fields(kind) if f.name not in {*without, *ABOUT_FILES}})
+    return OptionGroup(title, {f.name: _declared(f) for f in fields(kind) if f.name not in {*without, *ABOUT_FILES}})
 
 
-def _declared(f: Field[Any]) -> Declaration:
+def _declared(f: Field[Any]) -> Arguments:
     kind, help = str(f.type).removesuffix(" | None"), f.metadata["help"].replace("%", "%%")
     if kind == "bool":
         shown = "yes" if f.default else "no"
@@ -97,23 +97,23 @@ def _declared(f: Field[Any]) -> Declaration:
     }
 
 
-def _flag(help: str) -> Declaration:
+def _flag(help: str) -> Arguments:
     return {"action": "store_true", "help": help}
 
 
-def _switch(help: str) -> Declaration:
+def _switch(help: str) -> Arguments:
     return {"action": argparse.BooleanOptionalAction, "default": None, "help": help}
 
 
-def _value(help: str, metavar: str | None = None, type: Any = None, default: Any = None) -> Declaration:
+def _value(help: str, metavar: str | None = None, type: Any = None, default: Any = None) -> Arguments:
     return {"help": help, "metavar": metavar, "type": type, "default": default}
 
 
-def _choice(help: str, *choices: str, default: str | None = None) -> Declaration:
+def _choice(help: str, *choices: str, default: str | None = None) -> Arguments:
     return {"help": help, "choices": list(choices), "default": default}
 
 
-FILES = Group(
+FILES = OptionGroup(
     "files",
     {
         "format": _value("format of the files, if names and first bytes do not show it"),
@@ -123,7 +123,7 @@ FILES = Group(
         ),
     },
 )
-FEATURES = Group(
+FEATURES = OptionGroup(
     "features",
     {
         "bits": _value("hash the features into 2^BITS columns", type=whole(1)),
@@ -141,7 +141,7 @@ FEATURES = Group(
         "n_features": _value("svmlight: number of features, if known", type=whole(1)),
     },
 )  # fmt: skip
-TABLES = Group(
+TABLES = OptionGroup(
     "tables (csv, tsv, parquet) and JSON lines",
     {
         "label": _value("column or key of the label (default: label)"),
@@ -162,7 +162,7 @@ TABLES = Group(
         "missing": _choice("give missing values a feature column=missing (default: none)", "indicator"),
     },
 )
-TEXT = Group(
+TEXT = OptionGroup(
     "text",
     {
         "text": _flag("the files are texts: label TAB text, or __label__x text"),
@@ -185,7 +185,7 @@ LEARNER = parameters("learner", LinearParameters, "cost").saying(
     r="0.1 for texts, else 1.0",
     bias="auto to classify numbers, else 1.0",
 )
-CLASSES = Group(
+CLASSES = OptionGroup(
     "learner",
     {
         "reference": _value("ovr: the class without a problem of its own"),
@@ -198,7 +198,7 @@ CLASSES = Group(
     },
 )
 KERNEL_LEARNER = LEARNER.only(*(f.name for f in fields(KernelParameters) if f.name in LEARNER.options))
-KERNEL = Group(
+KERNEL = OptionGroup(
     "kernels",
     {
         "kernel": _value(
@@ -213,8 +213,8 @@ KERNEL = Group(
 TRAINING = parameters("training", TrainingParameters, "progress", "n_jobs").saying(
     epochs="10; 40 to tag by a rule other than perceptron", tol="0; 0.005 to tag by a rule other than perceptron"
 )
-CONTINUE = Group("training", {"model": _value("continue training this model", "MODEL")})
-CACHE = Group(
+CONTINUE = OptionGroup("training", {"model": _value("continue training this model", "MODEL")})
+CACHE = OptionGroup(
     "training",
     {
         "cache": _value("keep the parsed examples, for this and later runs", "FILE"),
@@ -224,17 +224,17 @@ CACHE = Group(
     },
 )
 EVERY, TIME_LIMIT = 60.0, 600.0  # seconds, where nothing is said
-CHECKPOINT = Group(
+CHECKPOINT = OptionGroup(
     "training",
     {
         "checkpoint": _value("save the state from time to time, and resume from it", "FILE"),
         "every": _value("time between two checkpoints, e.g. 60s (default), 5m", "TIME", duration),
     },
 )
-TUNE = Group(
+TUNE = OptionGroup(
     "training", {"tune": _flag("try several rules, text features and pairs of lists on held-out data; use the best")}
 )
-CLUSTER = Group(
+CLUSTER = OptionGroup(
     "cluster (Dask; needs perceptive[dask])",
     {
         "cluster": _value("address of the scheduler whose workers play the shards, or local", "ADDRESS"),
@@ -245,14 +245,14 @@ CLUSTER = Group(
         ),
     },
 )
-FOLLOW = Group("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
-CERTIFY = Group("training", {"certify": _flag("make the certificate, which reads the files once more")})
+FOLLOW = OptionGroup("training", {"follow": _flag("learn as examples arrive, until the input ends or Ctrl-C")})
+CERTIFY = OptionGroup("training", {"certify": _flag("make the certificate, which reads the files once more")})
 # What a tagger's preset brings stands in `perceptive.features.presets`.
 TAGGER = parameters("tagging (--task tag)", SequenceParameters).saying(
     min_count="1; auto with the presets chunking and pos",
     encoding="bioes with the presets chunking and ner, else none",
 )
-SENTENCES = Group(
+SENTENCES = OptionGroup(
     "tagging (--task tag)",
     {
         "label_column": _value(
@@ -269,8 +269,10 @@ SENTENCES = Group(
         "input_encoding": _value("encoding of the files, such as latin-1 (default: utf-8)", "NAME", default="utf-8"),
     },
 )
-STOPPING = Group("tagging (--task tag)", {"dev": _value("sentences for early stopping, instead of --holdout", "FILE")})
-PRUNE = Group(
+STOPPING = OptionGroup(
+    "tagging (--task tag)", {"dev": _value("sentences for early stopping, instead of --holdout", "FILE")}
+)
+PRUNE = OptionGroup(
     "training",
     {
         "prune": _value("keep only the final weights above W", "W", number(float, 0)),
@@ -281,8 +283,10 @@ _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidat
 [_COST] = [f for f in fields(RankingParameters) if f.name == "cost"]
 RANKER = parameters(_LISTS, RankingParameters, "cost")
 KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "cost", "cache_size")
-PAIR_COST = Group(_LISTS, {"pair_cost": _choice(_COST.metadata["help"], *filter(None, _COST.metadata["choices"]))})
-RERANKER = Group(
+PAIR_COST = OptionGroup(
+    _LISTS, {"pair_cost": _choice(_COST.metadata["help"], *filter(None, _COST.metadata["choices"]))}
+)
+RERANKER = OptionGroup(
     "reranking (--task rerank): sentences in columns, and a tagger that proposes",
     {
         "base": _value("the tagger, which has learned from the same files", "MODEL"),
@@ -292,32 +296,32 @@ RERANKER = Group(
         "target": _choice("grade candidates by wrong segments, or only by being exact", "f1", "exact"),
     },
 )
-HYPOTHESIS = Group(
+HYPOTHESIS = OptionGroup(
     "prediction", {"hypothesis": _value("a hypothesis other than the trained one, if the model kept it")}
 )
-SCORES = Group("prediction", {"scores": _flag("add the score, or one for each class or candidate")})
-PROBABILITIES = Group(
+SCORES = OptionGroup("prediction", {"scores": _flag("add the score, or one for each class or candidate")})
+PROBABILITIES = OptionGroup(
     "prediction",
     {
         "proba": _flag("add the probability of each class"),
         "unlabelled": _flag("text: lines are texts, without a label before them"),
     },
 )
-CLASS_TABLE = Group(
+CLASS_TABLE = OptionGroup(
     "prediction",
     {
         "top": _value("the K best classes, each with its score or probability", "K", whole(1)),
         "header": _flag("a first line that names the fields: label, and the classes of scores"),
     },
 )
-PARTS = Group(
+PARTS = OptionGroup(
     "prediction",
     {
         "top": _value("features to show for each (default: 10)", "K", whole(1), default=10),
         "plot": _value("draw bars into a picture (.png, .svg, .pdf), not text: the first 20", "FILE"),
     },
 )
-PATHS = Group(
+PATHS = OptionGroup(
     "prediction",
     {
         "text": _value("tag this text instead of files; it is split into sentences and tokens", "TEXT"),
@@ -334,4 +338,4 @@ PATHS = Group(
         "spans": _flag("segments instead of tokens: start, end, type, text"),
     },
 )
-CLASS = Group("weights", {"class": _value("show this class only", "CLASS")})
+CLASS = OptionGroup("weights", {"class": _value("show this class only", "CLASS")})

@@ -188,7 +188,7 @@ def _refuse_unheeded(options: argparse.Namespace) -> None:
 
 
 def _checkpoint(options: argparse.Namespace) -> Checkpoint | None:
-    """Who keeps checkpoints."""
+    """Return what saves the checkpoints, if they are wanted."""
     if not options.checkpoint:
         return None
     from perceptive.streams.blocks import content_signature, expand, repeatable
@@ -232,13 +232,13 @@ def _played(
     """Train, and show how it goes."""
     from perceptive.cli import pruning
     from perceptive.cli.console import Bar
-    from perceptive.streams.parsing import default_threads
+    from perceptive.processors import processors
     from perceptive.training.loop import Run, train
 
     show = not (options.quiet or options.json)
-    with Bar(job.files, job.passes + training.epochs, show) as bar:
+    with Bar(job.files, job.readings + training.epochs, show) as bar:
         job.prepare(lambda done: bar.update(done, job.counts["examples"]))
-        bar.expect(job.passes + training.epochs)
+        bar.expect(job.readings + training.epochs)
         run = Run.of(job.learner, training) if resumed is None else resumed
         pruning.check(options, run.learner)
         start, played, clock = (run.learner.rounds, run.learner.mistakes), 0, time.monotonic()
@@ -259,7 +259,7 @@ def _played(
             clock = time.monotonic()
 
         tells = after_epoch if show and task.tells_epochs else None
-        threads = options.threads or default_threads()
+        threads = options.threads or processors()
         train(run, job.source, report=report, after_epoch=tells, checkpoint=checkpoint, threads=threads)
     return run
 

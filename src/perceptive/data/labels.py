@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptive.errors import Parameter, ParameterError
-from perceptive.streams.values import is_missing
+from perceptive.streams.values import is_missing, some_names
 
 NO_CLASSES = "no classes are known yet; announce them (classes=…), or let it learn first"
 CLASSES_ASKED = "name the column of the classes, or make classes of the numbers"
@@ -151,10 +151,18 @@ def odd_labels(labels: list[Any], examples: int) -> str | None:
 
 
 def check_known(labels: Iterable[Any], index: dict[Any, int]) -> None:
-    """Raise where a label is not one of the classes."""
+    """Raise where a label is not one of the classes.
+
+    Examples
+    --------
+    >>> check_known([7], dict.fromkeys("abcdef", 0))
+    Traceback (most recent call last):
+    ValueError: label 7 is not one of the classes that were learned, 'a', 'b', 'c', 'd', 'e', …; leave out its examples
+    """
     unknown = [label for label in labels if label not in index]
     if unknown:
-        raise ValueError(f"label {unknown[0]!r} is not one of the classes {list(index)!r}")
+        said = f"label {unknown[0]!r} is not one of the classes that were learned, {some_names(list(index))}"
+        raise ValueError(f"{said}; leave out its examples")
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:

@@ -20,7 +20,7 @@ BESIDE = (Mapping, np.ndarray, list, tuple)  # what may stand behind the columns
 
 
 class Tokens(NamedTuple):
-    """What the tokens have that a tagger learns from."""
+    """The kind of tokens that a tagger learns from."""
 
     kind: str
     numbers: int | None = None  # in each vector
@@ -28,7 +28,7 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of(cls, X: Sequence[Any]) -> Tokens:
-        """What the first token of sentences has, and how many numbers the first vector."""
+        """Return the kind of the first token, and how many numbers the first vector has."""
         kind = kind_of(X[0][0])
         beside = [token[-1] for x in X for token in x if kind_of(token) == BOTH] if kind == BOTH else []
         vector = next((one for one in beside if not isinstance(one, Mapping)), None)

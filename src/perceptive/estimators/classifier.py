@@ -29,7 +29,7 @@ from perceptive.estimators.data import (
     take,
     unchanged_if_it_fails,
 )
-from perceptive.estimators.run import Learner, RunMixin, one_at_a_time
+from perceptive.estimators.run import LearnerType, RunMixin, one_at_a_time
 from perceptive.estimators.signature import checked
 from perceptive.learners.calibration import fit_temperature, probabilities, thinning
 from perceptive.parameters import EstimatorParameters, TrainingParameters
@@ -60,7 +60,7 @@ class Beginning(NamedTuple):
     held: HeldOut | None
 
 
-class ClassifierRunMixin(RunMixin[Learner]):
+class ClassifierRunMixin(RunMixin[LearnerType]):
     """`partial_fit`, `predict`, `predict_proba` and the other methods of a classifier."""
 
     classes_: NDArray[Any]
@@ -126,11 +126,11 @@ class ClassifierRunMixin(RunMixin[Learner]):
             raise ValueError(
                 f"y has one class only, {classes.item()!r}: a classifier needs examples of at least 2 classes to fit"
             )
-        weights = example_weights(y, classes, self.class_weight, sample_weight)
         learner = self._learner(classes=classes.tolist(), fixed=False, **parameters)
         X = self._read_as_before(learner, X, given)
         labels = Labels(learner.classes, which)
         held = hold_out(labels, training.validation_fraction, self.random_state, self._calibrates)
+        weights = example_weights(y, classes, self.class_weight, sample_weight, ~held)
         if not held.any():
             return Beginning(classes, learner, (X, labels, weights), None)
         rest, kept = np.flatnonzero(~held), np.flatnonzero(held)
@@ -190,7 +190,7 @@ class ClassifierRunMixin(RunMixin[Learner]):
             self._learn_all(learner, dataset, lambda: {"classes_": sorted_classes(learner, y)})
         return self
 
-    def _check_unchanged(self, parameters: dict[str, Any], learner: Learner) -> None:
+    def _check_unchanged(self, parameters: dict[str, Any], learner: LearnerType) -> None:
         """Raise where a learner that goes on had other parameters."""
 
     def _weight(self, y: Any, w: float) -> float:

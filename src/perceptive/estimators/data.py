@@ -279,11 +279,16 @@ def refuse_other_kinds(X: Any) -> None:
 
 
 def example_weights(
-    y: Any, classes: NDArray[Any] | None, class_weight: Any, sample_weight: ArrayLike | None
+    y: Any,
+    classes: NDArray[Any] | None,
+    class_weight: Any,
+    sample_weight: ArrayLike | None,
+    counted: NDArray[np.bool_] | slice = slice(None),
 ) -> NDArray[np.float64] | None:
     """Return the weights of examples: their own times their class's; None if all are 1.
 
-    ``classes`` are those of all examples; None for a stream, of which these are a part.
+    ``classes`` are those of all examples; None for a stream, of which these are a part. "balanced" counts the examples
+    that are ``counted``: those that are not held out.
     """
     if sample_weight is None and class_weight is None:
         return None
@@ -297,7 +302,7 @@ def example_weights(
         weights *= weights_as_they_come(y, class_weight)
     else:
         try:
-            per_class = compute_class_weight(class_weight, classes=classes, y=y)
+            per_class = compute_class_weight(class_weight, classes=classes, y=y[counted])
         except ValueError:
             raise ValueError(
                 f"class_weight={class_weight!r}: give a dict with a weight for each of {classes.tolist()}, "

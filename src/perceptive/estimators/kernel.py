@@ -13,7 +13,7 @@ from perceptive.data.sample_weights import as_floats
 from perceptive.errors import ParameterError
 from perceptive.estimators.classifier import ClassifierRunMixin
 from perceptive.estimators.data import check_rows, is_raw, take
-from perceptive.estimators.run import Learner, RunMixin, nothing_half_learned
+from perceptive.estimators.run import LearnerType, RunMixin, nothing_half_learned
 from perceptive.estimators.signature import with_parameters
 from perceptive.kernels import Kernel, as_kernel
 from perceptive.kernels.examples import listed, own_item
@@ -29,7 +29,7 @@ from perceptive.state import Arrays, State, array_of
 OTHER_KERNELS = "choose a kernel of what it holds: kernels.Spectrum(2) is one of strings"
 
 
-class KernelMixin(RunMixin[Learner]):
+class KernelMixin(RunMixin[LearnerType]):
     """The supports of the learner and their coefficients, and the state of an estimator with a ``kernel`` parameter.
 
     The learner gets a copy of the kernel; a file stores the kernel as the user gave it, next to the parameters.

@@ -141,10 +141,11 @@ class LinearClassifier(
     ) -> LinearClassifier:
         """Learn from files of any size: memory holds the weights and a part of the examples.
 
-        If the examples fit in ``memory``, this learns as `fit` does. Otherwise they are parsed into a binary cache, and
-        every epoch plays windows of examples from the whole cache. One epoch without a hold-out instead mixes the files
-        while parsing them; if the first block has two classes, it learns one binary problem until a third class
-        appears.
+        If the examples fit in ``memory``, this learns as `fit` does; but of more than two classes, each joins when its
+        first example is played (`fit` and ``--classes`` know them from the start). Otherwise the examples are parsed
+        into a binary cache, and every epoch plays windows of examples from the whole cache. One epoch without a
+        hold-out instead mixes the files while parsing them; if the first block has two classes, it learns one binary
+        problem until a third class appears.
 
         Parameters
         ----------

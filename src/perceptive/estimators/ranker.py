@@ -26,7 +26,7 @@ from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
 from perceptive.estimators.data import check_rows, forget_columns, hold_out, note_columns, take
 from perceptive.estimators.kernel import KernelMixin
-from perceptive.estimators.run import Learner, PruneMixin, RunMixin, nothing_half_learned, one_at_a_time
+from perceptive.estimators.run import LearnerType, PruneMixin, RunMixin, nothing_half_learned, one_at_a_time
 from perceptive.estimators.signature import with_parameters
 from perceptive.evaluation.metrics import top1
 from perceptive.frames import is_frame, joined
@@ -42,7 +42,7 @@ from perceptive.training.blocks import NO_PREFERENCE
 from perceptive.training.loop import History
 
 
-class RankerMixin(RunMixin[Learner]):
+class RankerMixin(RunMixin[LearnerType]):
     """`fit`, `predict` and the other methods of a ranker."""
 
     certify: bool
@@ -275,7 +275,7 @@ def _is_list_of_lists(X: Any) -> bool:
 
 
 def _pick(lists: Lists, which: NDArray[np.int64]) -> tuple[Any, Any, NDArray[np.int64]]:
-    """Some of the lists."""
+    """Return the candidates, grades and sizes of these lists."""
     if len(which) == len(lists.sizes):
         return lists.X, lists.grades, lists.sizes
     starts = np.concatenate([[0], np.cumsum(lists.sizes)])

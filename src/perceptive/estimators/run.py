@@ -28,12 +28,12 @@ from perceptive.estimators.signature import checked
 from perceptive.frames import is_frame
 from perceptive.learners.learner import learn_all
 from perceptive.parameters import TrainingParameters
+from perceptive.processors import processors
 from perceptive.state import State, plain_values
-from perceptive.streams.parsing import default_threads
 from perceptive.training.loop import History, InMemory, Run, train
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-Learner = TypeVar("Learner", bound=Any)
+LearnerType = TypeVar("LearnerType", bound=Any)
 KINDS = "biufUO"  # of labels
 
 
@@ -69,7 +69,7 @@ def nothing_half_learned(fit: Fit) -> Fit:
 def threads_of(training: TrainingParameters) -> int:
     """Return the number of threads that ``n_jobs`` means."""
     if training.n_jobs == -1:
-        return default_threads()
+        return processors()
     return training.n_jobs or 1
 
 
@@ -121,10 +121,10 @@ class _NoCertificate:
         )
 
 
-class RunMixin(HistoryMixin, Generic[Learner]):
+class RunMixin(HistoryMixin, Generic[LearnerType]):
     """How a learner is trained, and the estimator's state."""
 
-    learner_: Learner
+    learner_: LearnerType
     certificate_: Certificate = cast(Certificate, _NoCertificate())
     progress: bool
     _learner: ClassVar[Any]  # the class of the learner
@@ -132,12 +132,12 @@ class RunMixin(HistoryMixin, Generic[Learner]):
     _lost: ClassVar[tuple[str, ...]] = ("certificate_",)  # what is no longer true of a learner that has gone on
 
     @property
-    def _learned(self) -> Learner:
+    def _learned(self) -> LearnerType:
         """The learner; raises where there is none yet."""
         check_is_fitted(self, "learner_")
         return self.learner_
 
-    def _of_vector(self, read: Callable[[Learner, str], Any]) -> Any:
+    def _of_vector(self, read: Callable[[LearnerType, str], Any]) -> Any:
         """What is read of the learner's vector, under its hypothesis; raises where it has no single one."""
         learner = self._learned
         hypothesis = learner.parameters.hypothesis
@@ -159,7 +159,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
 
     def _train(
         self,
-        learner: Learner,
+        learner: LearnerType,
         training: TrainingParameters,
         dataset: Dataset,
         held_out: Callable[[], float] | None,
@@ -241,17 +241,17 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         if watch.learner is not learner or watch.look(X, getattr(self, "feature_names_in_", None)):
             self.__dict__.pop("_first", None)
 
-    def new_learner(self) -> Learner:
+    def new_learner(self) -> LearnerType:
         """Make an untrained learner with these parameters; raise if they are not possible."""
-        learner: Learner = self._learner(**self._check_parameters()[0])
+        learner: LearnerType = self._learner(**self._check_parameters()[0])
         return learner
 
-    def _going_on(self) -> Learner:
+    def _going_on(self) -> LearnerType:
         """The learner that goes on learning; a new one where there is none."""
         return self.learner_ if hasattr(self, "learner_") else self.new_learner()
 
     def _learn_all(
-        self, learner: Learner, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]
+        self, learner: LearnerType, dataset: Dataset, known: Callable[[], dict[str, Any]] = dict[str, Any]
     ) -> None:
         """Play examples once, as they lie: a call of `partial_fit`, noted also where Ctrl-C or a timeout breaks in."""
         before, broken = learner.progress, None
@@ -352,7 +352,7 @@ class RunMixin(HistoryMixin, Generic[Learner]):
         return model  # type: ignore[no-any-return]
 
 
-class PruneMixin(RunMixin[Learner]):
+class PruneMixin(RunMixin[LearnerType]):
     """An estimator whose learner can be pruned."""
 
     def prune(self, threshold: float = 0.0, precision: str | None = None) -> Self:

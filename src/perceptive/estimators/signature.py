@@ -62,12 +62,12 @@ def with_parameters(cls: Estimator) -> Estimator:
     """
     parameters = declared(cls)
     hook = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-    keywords = [(name, one.said["type"], one.said["default"]) for name, one in parameters.items()]
+    keywords = [(name, one.facts["type"], one.facts["default"]) for name, one in parameters.items()]
     made: Any = make_dataclass(cls.__name__, keywords, kw_only=True, eq=False, repr=False, namespace=hook)
     made.__init__.__qualname__, made.__init__.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     cls.__init__ = made.__init__  # type: ignore[misc]
     for name, one in parameters.items():
-        setattr(cls, name, one.said["default"])
+        setattr(cls, name, one.facts["default"])
     section = "Parameters\n----------\n" + "".join(_described(name, one) for name, one in parameters.items())
     doc = (cls.__doc__ or "").replace(PARAMETERS, textwrap.indent(section, "    "))
     if RUN in doc:
@@ -83,22 +83,22 @@ def checked(given: Mapping[str, Any], parameters: type[Values]) -> Values:
 
 def _described(name: str, one: Declaration) -> str:
     """An entry of the section "Parameters", as numpydoc has it."""
-    text: str = one.said.get("doc") or one.said["help"]
+    text: str = one.facts.get("doc") or one.facts["help"]
     first = text.split()[0]
     if first[0].isascii() and not first.endswith(":"):  # Greek letters and names of rules stay small
         text = text[0].upper() + text[1:]
     lines = textwrap.wrap(text.removesuffix(".") + ".", WIDTH)
     return (
-        f"{name} : {_kind(one)}, default={_quoted(one.said['default'])}\n"
+        f"{name} : {_kind(one)}, default={_quoted(one.facts['default'])}\n"
         + textwrap.indent("\n".join(lines), "    ")
         + "\n"
     )
 
 
 def _kind(one: Declaration) -> str:
-    choices = getattr(one.said["check"], "choices", None)
+    choices = getattr(one.facts["check"], "choices", None)
     if choices is None or True in choices:
-        return str(one.said.get("kind") or one.said["type"].replace(" | ", " or "))
+        return str(one.facts.get("kind") or one.facts["type"].replace(" | ", " or "))
     shown = [choice for choice in choices if choice != "none" or None not in choices]  # "none" is the command line's
     return f"one of {', '.join(map(_quoted, shown))}"  # in braces, the site would take the first for the default
 

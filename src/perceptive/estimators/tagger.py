@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,9 @@ OPEN = ("rule", "C", "min_count", "encoding", "epochs", "tol")  # that may be "a
 
 def _or_auto(name: str, auto: str) -> Any:
     """Declare a parameter again that may also be "auto"."""
-    said = GROUP[name].said
-    check, kind = or_word("auto", said["check"]), f'{said["type"]} or "auto"'
-    return parameter("auto", check=check, doc=f'{said.get("doc") or said["help"]}. "auto": {auto}.', kind=kind)
+    facts = GROUP[name].facts
+    check, kind = or_word("auto", facts["check"]), f'{facts["type"]} or "auto"'
+    return parameter("auto", check=check, doc=f'{facts.get("doc") or facts["help"]}. "auto": {auto}.', kind=kind)
 
 
 class PresetGroup(SequenceGroup, TrainingGroup):
@@ -49,7 +50,7 @@ class PresetGroup(SequenceGroup, TrainingGroup):
 
     rule: str = parameter(
         "auto",
-        check=one_of("auto", *roles.rules("sequence", "linear")),
+        check=one_of("auto", *roles.rules("sequence", "linear"), why_not=partial(roles.why_not, "sequence", "linear")),
         doc='How far to move on a sentence. "auto": what the preset brings, "pa1" for "chunking", "ner" and "pos"; '
         'else "perceptron".',
     )
@@ -62,7 +63,7 @@ class PresetGroup(SequenceGroup, TrainingGroup):
     encoding: str | None = parameter(
         "auto",
         check=one_of("auto", None, "bioes", "none"),
-        doc=f'{GROUP["encoding"].said["doc"]} "auto": "bioes" for the presets "chunking" and "ner", else None.',
+        doc=f'{GROUP["encoding"].facts["doc"]} "auto": "bioes" for the presets "chunking" and "ner", else None.',
     )
     epochs: Any = _or_auto("epochs", "10 for the perceptron, else 40")
     tol: Any = _or_auto("tol", "0 for the perceptron, else 0.005")

@@ -67,7 +67,7 @@ def tune(estimator: Any, X: Any, y: Any, choices: Sequence[Choice] | None = None
     default: Choice | None = None
     if choices is None:
         known, mine = declared(type(last)), last.get_params(deep=False)
-        rules = rules_among(known["rule"].said["check"].choices)
+        rules = rules_among(known["rule"].facts["check"].choices)
         tried = products(rules, PAIRS) if "pairs" in known else rules
         heeds = () if last.rule == "auto" else RULES[last.rule].heeds
         names = (name for name in ("rule", *heeds, "pairs") if any(name in one for one in tried))

@@ -116,7 +116,7 @@ class Template:
             raise ValueError("@label[-2] must be alone: triples of labels cannot be joined with other terms")
 
     def __getitem__(self, place: int | slice) -> Template:
-        """At another place, or in a window, both ends of which belong to it."""
+        """Return the same at another place, or in a window that includes both ends."""
         term = self._term("be moved")
         first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
         if isinstance(place, slice) and (first is None or last is None or place.step is not None):
@@ -138,7 +138,7 @@ class Template:
         return replace(self, terms=(replace(self._term("be joined"), joined=True),))
 
     def __and__(self, other: Template) -> Template:
-        """Both seen together."""
+        """Return the template that reads both together."""
         if not isinstance(other, Template):
             return NotImplemented
         for one in (self, other):
@@ -223,12 +223,12 @@ class Values:
         _check_value(self)
 
     def __getitem__(self, place: int | slice) -> Values:
-        """At another place, or in a window, both ends of which belong to it."""
+        """Return the same at another place, or in a window that includes both ends."""
         first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
         return replace(self, first=first, last=last)
 
     def __mul__(self, value: float) -> Values:
-        """Times a number."""
+        """Return the same template, its values multiplied by a number."""
         return replace(self, value=self.value * value)
 
     def __str__(self) -> str:

@@ -149,14 +149,14 @@ class PredictionGame:
 
 
 class _VersionSpace:
-    """What halving and its kin know: the concepts that agree with all they were told."""
+    """What such learners know: the concepts that agree with all labels seen so far."""
 
     def start(self, game: PredictionGame, concepts: Concepts) -> Concepts:
-        """All of them."""
+        """Return all concepts."""
         return concepts
 
     def learn(self, game: PredictionGame, state: Concepts, point: int, label: bool) -> Concepts:
-        """Those that agree."""
+        """Return the concepts that agree with this label, too."""
         return game.consistent(state, point, label)
 
 
@@ -164,7 +164,7 @@ class Halving(_VersionSpace):
     """Predicts with the majority of the remaining concepts: each mistake at least halves them. Ties mean False."""
 
     def predict(self, game: PredictionGame, state: Concepts, point: int) -> bool:
-        """What more of them say."""
+        """Return the label that more concepts give."""
         positive = game.consistent(state, point, True).bit_count()
         return positive > state.bit_count() - positive
 
@@ -173,7 +173,7 @@ class Optimal(_VersionSpace):
     """Littlestone's standard optimal algorithm: predicts the label that would leave more mistakes to come."""
 
     def predict(self, game: PredictionGame, state: Concepts, point: int) -> bool:
-        """The label with the deeper tree."""
+        """Return the label with the deeper tree."""
         depth = [game.littlestone_dimension(game.consistent(state, point, label)) for label in (False, True)]
         return depth[1] > depth[0]
 
@@ -182,7 +182,7 @@ class FirstConsistent(_VersionSpace):
     """Predicts with the first concept of the list that agrees with what it was told."""
 
     def predict(self, game: PredictionGame, state: Concepts, point: int) -> bool:
-        """What that one says."""
+        """Return the label that this concept gives."""
         first = (state & -state).bit_length() - 1
         return game.labels[first][point]
 

@@ -153,7 +153,7 @@ def examples_to_arrays(examples: Any, prefix: str, arrays: Arrays) -> dict[str, 
 
 
 def examples_from_arrays(about: Mapping[str, Any], prefix: str, arrays: Arrays) -> Any:
-    """Prepared examples again."""
+    """Return the prepared examples that `examples_to_arrays` was given."""
     kind = about["kind"]
     if kind == "dense":
         rows = np.array(arrays[f"{prefix}.rows"])
@@ -264,7 +264,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """The value again."""
+    """Return the value that `to_plain` was given."""
     if isinstance(plain, list):
         return [from_plain(item) for item in plain]
     if not isinstance(plain, dict):

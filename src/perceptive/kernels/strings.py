@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Hashable, Iterable
 from numbers import Integral
@@ -17,6 +16,7 @@ from perceptive.errors import ExampleTypeError
 from perceptive.kernels.examples import Objects, as_list, in_double, sparse_dots
 from perceptive.kernels.kernel import Kernel, Values, number
 from perceptive.kernels.substrings import Counted, code_points
+from perceptive.processors import processors
 
 PIECE = 2**31  # cells of the tables of a call: seconds
 STEP = 2**26  # of one pair, which fills one lane of many: a tenth of a second
@@ -128,11 +128,6 @@ def encode(*many: Texts) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
 
 def _offsets(items: list[Any]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum([len(item) for item in items], dtype=np.int64)]).astype(np.int64)
-
-
-def threads() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Spectrum(StringKernel):
@@ -264,7 +259,7 @@ def _fill(K: Values, A: Texts, B: Texts, n: int, decay: float, single: bool) -> 
     elif cells <= PIECE or len(A) <= 1 >= len(B):
         values = np.empty(K.shape)
         coded = encode(A) * 2 if A is B else encode(A, B)
-        _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, threads(), values)
+        _core.string_kernels(*coded[0], *coded[1], n, decay, single, A is B, processors(), values)
         K[:] = values
     elif A is B:
         half = len(A) // 2

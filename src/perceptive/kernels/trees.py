@@ -14,7 +14,8 @@ from perceptive.content import digest
 from perceptive.errors import ExampleError, ExampleTypeError
 from perceptive.kernels.examples import as_list
 from perceptive.kernels.kernel import Kernel, Values
-from perceptive.kernels.strings import check_decay, threads
+from perceptive.kernels.strings import check_decay
+from perceptive.processors import processors
 
 CLOSE = object()  # the end of a node
 MOST_PARTS = 2**22  # of a nested tree: one that contains itself has no end
@@ -156,7 +157,7 @@ class TreeKernel(Kernel):
 
     def compare(self, A: Trees, B: Trees) -> Values:
         K = np.empty((len(A), len(B)))
-        A.parsed.compare(B.parsed, float(self.decay), self.sigma, A is B, threads(), K)
+        A.parsed.compare(B.parsed, float(self.decay), self.sigma, A is B, processors(), K)
         if not np.isfinite(K).all():
             i, j = np.argwhere(~np.isfinite(K))[0]
             raise ValueError(f"the trees {i} and {j} {TOO_MANY}")

@@ -17,7 +17,7 @@ from perceptive.kernels.algebra import integer_power
 from perceptive.kernels.examples import Dense, Sparse, check_real, copied, in_double, sparse_dots
 from perceptive.kernels.feature_maps import check_order, gaussian_features, polynomial_features
 from perceptive.kernels.kernel import Kernel, Values, number
-from perceptive.kernels.strings import threads
+from perceptive.processors import processors
 from perceptive.sparse import inspected
 
 IN_CACHE = 2**18  # numbers that are worked on at a time, or of sparse rows are written out
@@ -313,7 +313,7 @@ class Gaussian(VectorKernel):
             for i in parts:
                 exponentials(i)
         else:
-            with ThreadPoolExecutor(threads()) as pool:
+            with ThreadPoolExecutor(processors()) as pool:
                 list(pool.map(exponentials, parts))
         return K
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +56,14 @@ class Dual:
     def _forget_predictions(self) -> None:
         self._coefficients = {}
         self._predictor = None
+
+    def change_outputs(self, change: Callable[[Floats], Floats]) -> None:
+        """Change the columns of all coefficients: of v, of its average and of v₀. Set task and journals before."""
+        self._alpha, self._sums = change(self._alpha), change(self._sums)
+        self.initial = None if self.initial is None else change(self.initial)
+        self.n_outputs = self._alpha.shape[1]
+        self._forget_predictions()
+        self._prepare_play()
 
     def set_open(self, open: bool) -> None:
         """Set whether the average credits v_K with the example that it is about to predict."""

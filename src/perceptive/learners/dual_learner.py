@@ -145,7 +145,7 @@ class DualLearner(Recorded):
         return kernel, examples
 
     def take(self, kernel: Kernel, dual: Dual, X: Any) -> None:
-        """Have this kernel and dual, which is to learn from X, from now on."""
+        """Use this kernel, and this dual, which will learn from X, from now on."""
         n_features = self.check_features(X)
         with self.lock.changing():
             self.kernel, self.dual, self.n_features = kernel, dual, n_features

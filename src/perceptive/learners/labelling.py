@@ -176,7 +176,8 @@ class Labelling:
         """Return the message for an unknown internal label; the user may know its name from other segments."""
         [name] = self.names([label])
         met = name in self.names(list(known))
-        return f"the learner has never seen {schemes.segment_of(label) if met else f'the label {name!r}'}"
+        seen = schemes.segment_of(label) if met else f"the label {name!r}"
+        return f"the learner has never seen {seen}; leave out this sentence, or learn from it, too"
 
     def keep_to(self, y: Sequence[Sequence[Any]], whole: bool = False) -> None:
         """Recognise the scheme of labels; afterwards every sequence of y is allowed.

@@ -156,7 +156,7 @@ class LinearLearner(ClassLearner, VectorLearner):
         self.open = self._open
 
     def _new_vectors(self, n_features: int) -> dict[Pair, WeightVector]:
-        """The vectors that there are, and those at zero of problems that have none yet."""
+        """Return all vectors; problems that have none yet get one of zeros."""
         n_classes = len(self.classes) if self.joint else None
         return {
             pair: self.vectors.get(pair) or WeightVector(n_features, n_classes, self.parameters)
@@ -196,7 +196,7 @@ class LinearLearner(ClassLearner, VectorLearner):
             self._open_vectors(self.space.placed)
 
     def _sort_classes(self, labels: list[Any]) -> NDArray[np.int64]:
-        """Have these classes, sorted; the number of each."""
+        """Sort these classes, and use them; return the new number of each."""
         self.set_classes(in_order_of_labels(labels))
         return np.fromiter(map(self.index.__getitem__, labels), np.int64, len(labels))
 

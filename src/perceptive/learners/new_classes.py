@@ -1,9 +1,9 @@
-"""A class that comes after two which were one problem of +1 against −1: the problem becomes one in which all compete.
+"""A third class appears after two classes were one problem of +1 against −1: now all classes compete.
 
-The perceptron on two competing vectors makes the mistakes of that on one, and has v and −v where that has v. PA, MIRA
-and ROMMA have ½·v and −½·v. PA-I, PA-II, AROW and a margin β measure lengths or scores, which differ: they also go on
-from ½·v and −½·v, but theirs is no run from 0 any more. One against the rest has v and −v for every rule; one against
-one has v.
+Where the perceptron with one vector has v, the perceptron with two competing vectors makes the same mistakes, and has v
+and −v. PA, MIRA and ROMMA have ½·v and −½·v. PA-I, PA-II, AROW and a margin β measure lengths or scores, which differ:
+they also go on from ½·v and −½·v, but as no run from 0 would. One against the rest has v and −v for every rule; one
+against one has v.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check_new(learner: LinearLearner | KernelLearner, labels: Sequence[Any]) -> None:
-    """Raise where some labels are new and none may come."""
+    """Raise if a label is new, and this learner accepts no new ones."""
     new = [label for label in labels if label not in learner.index]
     if not new or not learner.announced:
         return
@@ -46,7 +46,7 @@ def check_new(learner: LinearLearner | KernelLearner, labels: Sequence[Any]) -> 
 
 
 def with_open_classes(learner: LinearLearner) -> LinearLearner:
-    """A learner like this one that has learned nothing, and whose classes may appear at any time."""
+    """Return an untrained learner with the same parameters, whose classes may appear at any time."""
     again = type(learner)(**{f.name: getattr(learner.parameters, f.name) for f in fields(learner.parameters)})
     if learner.space.format is not None:
         again.space.reads(learner.space.format, learner.space.idf)
@@ -54,13 +54,13 @@ def with_open_classes(learner: LinearLearner) -> LinearLearner:
 
 
 def share(learner: LinearLearner | KernelLearner) -> float:
-    """f, where two competing vectors are f·v and −f·v."""
+    """Return the f for which two competing vectors are f·v and −f·v."""
     p = learner.parameters
     return 1.0 if p.rule == "perceptron" and p.margin == 0 else 0.5
 
 
 def is_same_run(learner: LinearLearner | KernelLearner) -> bool:
-    """Whether two competing vectors would have come to the same, so that theorems speak of the run as it goes on."""
+    """Return whether two competing vectors would have come to the same, so that theorems still apply to the run."""
     p = learner.parameters
     return p.multiclass != "joint" or (
         p.rule in ("perceptron", "pa", "mira", "romma", "aggressive-romma") and not p.margin
@@ -68,7 +68,7 @@ def is_same_run(learner: LinearLearner | KernelLearner) -> bool:
 
 
 def open_vectors(learner: LinearLearner) -> None:
-    """Let a binary learner have the vectors of one whose classes compete."""
+    """Give a binary learner the vectors of a learner whose classes compete."""
     p, vectors = learner.parameters, dict(learner.vectors)
     if vectors and p.multiclass == "joint":
         f = share(learner)
@@ -81,7 +81,7 @@ def open_vectors(learner: LinearLearner) -> None:
 
 
 def with_outputs(vector: WeightVector, factors: Sequence[float], joint: bool) -> WeightVector:
-    """What a binary problem has learned as competing vectors, or as another binary one: each a multiple of v."""
+    """Return what a binary problem has learned as competing vectors, or as another binary one: multiples of v."""
     state, many = vector.snapshot(), len(factors)
     initial = vector.initial
     if initial is not None:
@@ -104,14 +104,14 @@ def with_outputs(vector: WeightVector, factors: Sequence[float], joint: bool) ->
 
 
 def _outputs(weights: Any, factors: Sequence[float], joint: bool) -> Any:
-    """Columns side by side, padded as those of competing vectors are."""
+    """Return a column times each factor, side by side; padded if the vectors compete."""
     padded = np.zeros(-(-len(factors) // 4) * 4 if joint else 1)
     padded[: len(factors)] = factors
     return (weights[:, :1] * padded.astype(weights.dtype)).astype(weights.dtype)
 
 
 def _journal(journal: Arrays, factors: Sequence[float]) -> Arrays:
-    """Every entry once for each output."""
+    """Return the journal with every entry repeated for each output."""
     many = len(factors)
     entries = {name: np.repeat(journal[name], many) for name in ("entry_vector", "entry_coefficient", "entry_bias")}
     n = len(journal["entry_vector"])
@@ -123,12 +123,10 @@ def _journal(journal: Arrays, factors: Sequence[float]) -> Arrays:
 
 
 def open_dual(dual: Dual, task: str, f: float) -> None:
-    """Let a binary dual be one of two competing outputs, or of one against the rest; the same object goes on."""
+    """Turn a binary dual, in place, into one with two competing outputs, or with one against the rest."""
     f = f if task == "joint" else 1.0
     factors = np.array([-f, f])
-    dual.task, dual.n_outputs = task, 2
-    dual._alpha, dual._sums = dual._alpha * factors, dual._sums * factors
-    dual.initial = None if dual.initial is None else dual.initial * factors
+    dual.task = task
     [journal] = dual.journals
     arrays, n = journal.to_arrays(), len(dual)
     if task == "joint":
@@ -143,28 +141,22 @@ def open_dual(dual: Dual, task: str, f: float) -> None:
         dual.journals = [_core.DualJournal.from_arrays(**arrays, supports=n, outputs=2, rounds=dual.rounds), journal]
         for name in COUNTS:
             setattr(dual, name, np.repeat(getattr(dual, name), 2))
-    dual._forget_predictions()
-    dual._prepare_play()
+    dual.change_outputs(lambda coefficients: coefficients * factors)
 
 
 def meet_output(dual: Dual, place: int) -> None:
-    """Let a dual have one more output, all zeros, in this place."""
-    dual.n_outputs += 1
-    dual._alpha, dual._sums = (np.insert(a, place, 0.0, axis=1) for a in (dual._alpha, dual._sums))
-    if dual.initial is not None:
-        dual.initial = np.insert(dual.initial, place, 0.0, axis=1)
+    """Insert an output of zeros into a dual, in this place."""
     for journal in dual.journals:
         journal.meet_output(place)
     if dual.task == "ovr":
         dual.journals.insert(place, _core.DualJournal())
         for name in COUNTS:
             setattr(dual, name, np.insert(getattr(dual, name), place, 0))
-    dual._forget_predictions()
-    dual._prepare_play()
+    dual.change_outputs(lambda coefficients: np.insert(coefficients, place, 0.0, axis=1))
 
 
 def go_on_open(learner: LinearLearner | KernelLearner) -> None:
-    """What classifiers share whose classes the data announced, and to which another one comes."""
+    """Do what all classifiers need when a class appears that the first data did not have."""
     if learner.binary and learner.parameters.multiclass == "joint" and learner.temperature is not None:
         learner.temperature /= 2.0 * share(learner)  # the same probabilities
     if learner.binary and not is_same_run(learner):

@@ -1,6 +1,6 @@
-"""One plain dict of named features at a time: the short way of a linear learner, straight into the core.
+"""A shortcut for one plain dict of named features: a linear learner gives it straight to the core.
 
-The core answers None where it cannot go that way; then the long way is gone, with the same result.
+None means that the shortcut cannot be used; then the caller uses the general path, which has the same result.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None:
-    """Learn from a dict of a known class: whether it was a mistake; None if the short way cannot be gone.
-
-    Learns all, or nothing.
-    """
+    """Learn from a dict of a known class; return whether it was a mistake, or None if nothing was learned."""
     vector, vocabulary = learner.vectors.get(ALL), learner.space.vocabulary
     if vector is None or vocabulary is None or learner.parameters.delta or learner.cost is not None:
         return None
@@ -28,7 +25,7 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
         target = index[y]
     except (KeyError, TypeError):
         return None
-    if len(index) != len(classes):  # another thread has just met one
+    if len(index) != len(classes):  # another thread has just added one
         return None
     label = hash_label(classes[target])
     if vector.binary:
@@ -46,7 +43,7 @@ def learn_dict(learner: LinearLearner, x: dict[str, Any], y: Any) -> bool | None
 
 
 def predict_dict(learner: LinearLearner, x: dict[str, Any], hypothesis: str) -> tuple[Any] | None:
-    """The label of a dict, while the learner learns; None if the short way cannot be gone."""
+    """Return the label of a dict, in a tuple, while the learner learns; None if the shortcut cannot be used."""
     vector, vocabulary, classes = learner.vectors.get(ALL), learner.space.vocabulary, learner.classes
     if vector is None or vocabulary is None or vector.finished or hypothesis not in ("last", "averaged"):
         return None

@@ -1,4 +1,4 @@
-"""What a tagger reads of a sentence, by name, and the path that it takes.
+"""The features that a tagger reads in a sentence, by name.
 
 Features are what a learner of the same templates learns from the sentence.
 """
@@ -14,16 +14,16 @@ from perceptive.learners.sequence import SequenceLearner
 
 OUTSIDE = "O"
 SEGMENT = "segment "  # how the names of a segment's features begin
-WINDOW = 64  # tokens, or segments, that a probe is shown at a time
+WINDOW = 64  # tokens, or segments, that a probe learns at a time
 Named = list[tuple[str, float]]
 
 
 def token_features(learner: SequenceLearner, x: list[Any]) -> list[Named]:
     """The features of each token of a sentence, with their values.
 
-    The probe is told that every token has a label of its own: it predicts the first label everywhere, and adds the
-    features of each token to the weights of its label. It is shown some tokens at a time, with what templates read
-    around them: else it would take the square of the time.
+    A new learner, the probe, learns the sentence with a different label for every token: it predicts the first label
+    everywhere, and so adds the features of each token to the weights of its label. It gets a few tokens at a time,
+    with their context: all at once would take quadratic time.
     """
     x, reach = _read(learner, x)
     found: list[Named] = []
@@ -46,7 +46,7 @@ def segment_features(learner: SequenceLearner, x: list[Any], labels: Sequence[An
         own = schemes.write(
             [(begin - shown.start, end - shown.start, str(begin)) for begin, end, _ in some], len(shown)
         )
-        # It learns what is outside first, and predicts that everywhere.
+        # The first label is the one outside of segments, which it predicts everywhere.
         every = [OUTSIDE, *(f"{prefix}-{begin}" for begin, *_ in some for prefix in "BI")]
         probe = SequenceLearner(every, template=learner.templates, hypothesis="last", segments=True)
         probe.learn(x[shown.start : shown.stop], own)
@@ -55,17 +55,8 @@ def segment_features(learner: SequenceLearner, x: list[Any], labels: Sequence[An
     return found
 
 
-def best_path(learner: SequenceLearner, x: list[Any], hypothesis: str | None = None) -> list[int]:
-    """The best path of a sentence, by the numbers of the labels within."""
-    with learner.lock.shared():
-        core, numbers, vector = learner._able(), list(range(len(learner.labels))), learner.vector(hypothesis)
-        beam = learner.parameters.beam
-        [found] = learner._ask(lambda X, forced: core.predict(X, numbers, vector, forced, beam), [x])
-        return list(found)
-
-
 def _read(learner: SequenceLearner, x: list[Any]) -> tuple[list[Any], int]:
-    """A sentence as templates read it, and how many tokens around a token they do."""
+    """Return a sentence as templates read it, and how many tokens before and after a token they read."""
     if learner.features is not None:
         return featured([x], learner.features)[0], 0
     assert learner.templates is not None

@@ -103,17 +103,18 @@ class ListLearner(Recorded):
         try:
             yield
         except BaseException:
-            self._have(before)
+            self._set_parameters(before)
             raise
 
     def settle(self, parts: Iterable[tuple[bool, set[float]]]) -> None:
-        """Have the pairs and the cost that fit lists; as before where these tell nothing (see `settled_pairs`)."""
+        """Set the pairs and the cost that fit the lists, if these decide them (see `settled_pairs`)."""
         p, found = self.parameters, settled_pairs(parts)
         if found is not None:
-            self._have(replace(p, pairs=found[0], cost=found[1] if p.cost is None and not p.delta else p.cost))
+            cost = found[1] if p.cost is None and not p.delta else p.cost
+            self._set_parameters(replace(p, pairs=found[0], cost=cost))
 
-    def _have(self, parameters: Any) -> None:
-        """Have other parameters, and so the vector, or the dual, of lists before that told nothing."""
+    def _set_parameters(self, parameters: Any) -> None:
+        """Use these parameters from now on; so must the vector or the dual of earlier lists."""
         self.parameters = parameters
         for one in (*getattr(self, "vectors", {}).values(), getattr(self, "dual", None)):
             if one is not None:

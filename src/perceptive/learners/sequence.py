@@ -1,4 +1,4 @@
-"""`SequenceLearner`: the structured perceptron, using the core; without scikit-learn."""
+"""`SequenceLearner`: the structured perceptron, without scikit-learn."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ class SequenceLearner(SequenceRun):
         self.model: _core.SequenceModel | None = None
         self.first_epoch: tuple[int, int] | None = None
         self.temperature: float | None = None
-        self.tokens: Tokens | None = None  # what those have that it has learned from
-        self.label_column: int | str | None = None  # of files in columns, and how many columns there were
-        self.n_columns: int | None = None
-        self.columns: tuple[str, ...] = ()  # those of a token, where they were chosen
+        self.tokens: Tokens | None = None  # the kind of tokens that it has learned from
+        self.label_column: int | str | None = None  # of files in columns
+        self.n_columns: int | None = None  # of these files
+        self.columns: tuple[str, ...] = ()  # of a token, if they were chosen
         self._vectors = Vectors(p)
         self.features, templates = opened_template(p.template)
         if templates is not None:
@@ -120,7 +120,7 @@ class SequenceLearner(SequenceRun):
     def _encoded(
         self, parts: Parts, X: list[Any], y: list[Any], index: dict[Any, int], weights: Any, min_count: int = 1
     ) -> SentenceDataset:
-        """Sentences and labels as the core plays them."""
+        """Return sentences and labels as the core plays them."""
         model, templates, labelling = parts
         reader = SentenceReader(self.features, templates, self.tokens)
         longest = labelling.longest or 1 if labelling.segments else 0
@@ -198,6 +198,14 @@ class SequenceLearner(SequenceRun):
         """Return the score of the best label sequence of a sentence."""
         return self.k_best([x], 1, hypothesis)[0][0][1]
 
+    def best_path(self, x: Sequence[Any], hypothesis: str | None = None) -> list[int]:
+        """Return the best label sequence of a sentence, by the numbers of the internal labels."""
+        with self.lock.shared():
+            core, numbers, beam = self._able(), list(range(len(self.labels))), self.parameters.beam
+            vector = self.vector(hypothesis)
+            [found] = self._ask(lambda X, forced: core.predict(X, numbers, vector, forced, beam), [x])
+            return list(found)
+
     def max_marginals(
         self, X: Sequence[Any], hypothesis: str | None = None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
@@ -268,18 +276,18 @@ class SequenceLearner(SequenceRun):
 
 
 def is_preset(template: Any) -> bool:
-    """Whether templates are known by a name."""
+    """Return whether a template is the name of a preset."""
     return isinstance(template, str) and (template in ("auto", "attributes") or template in PRESETS)
 
 
 def plain_template(template: Any, learner: SequenceLearner) -> Any:
-    """A template as JSON has it: a preset's name, or the text of what the learner has."""
+    """Return a template for JSON: the name of a preset, or the text of the templates that the learner has."""
     assert learner.templates is not None
     return template if is_preset(template) else learner.templates.text
 
 
 def state_of(learner: SequenceLearner, learned: Any = None) -> State:
-    """All that a learner is; ``learned``: its snapshot, where that is another."""
+    """Return the whole state of a learner; ``learned`` is a snapshot to use instead of its own."""
     templates, p = learner.templates, learner.parameters
     if templates is None or learner.model is None:
         raise ValueError("this learner has learned nothing yet; let it learn before it is saved")
@@ -310,7 +318,7 @@ def state_of(learner: SequenceLearner, learned: Any = None) -> State:
 
 
 def parameters_from(state: State, functions: Mapping[str, Any]) -> Meta:
-    """The parameters of a learner; raises ValueError where they cannot be, or where a function is missing."""
+    """Return the parameters in a state; raise ValueError if they are impossible, or a function is missing."""
     parameters = state.meta["parameters"]
     if parameters.get("template") == "attributes":
         return dict(parameters)
@@ -319,7 +327,7 @@ def parameters_from(state: State, functions: Mapping[str, Any]) -> Meta:
 
 
 def restore_state(learner: SequenceLearner, state: State) -> None:
-    """Give a new learner what `state_of` took from another; raises ValueError where it does not fit together."""
+    """Restore a state in a new learner; raise ValueError if the parts do not fit together."""
     meta = state.meta
     learner.labelling.restore(meta)
     in_scheme = meta["scheme"] is not None or meta["given"] is not None
@@ -349,13 +357,13 @@ def _templates_from(state: State) -> Templates:
 
 
 def _dictionaries(templates: Templates) -> list[tuple[str, list[str]]]:
-    """All that are known, with their words."""
+    """Return all known dictionaries with their words."""
     every = [*templates.dictionaries.items(), *templates.phrases.items()]
     return [(name, words) for name, words in every if name not in templates.unlearned]
 
 
 def _columns_from(meta: Meta) -> tuple[int | str | None, int | None]:
-    """The column of labels and how many columns there are; files of before they were remembered have neither."""
+    """Return the column of the labels and the number of columns; models of earlier builds have neither."""
     column, n = meta.get("label_column"), meta.get("n_columns")
     chosen = isinstance(column, str) or meta.get("columns")  # a name, or the number of a column of the file
     if (column is None) != (n is None) or (n is not None and not chosen and not -n <= column < n):

@@ -66,12 +66,12 @@ class SequenceRun(MixableLearner):
     # ------------------------------------------------------------ set-up
 
     def _opened(self, templates: Templates) -> tuple[Templates, _core.SequenceModel]:
-        """Templates of its own, and a model of them."""
+        """Return a copy of the templates, and an untrained model of them."""
         templates = templates.copy()  # others may have them too, and segments add columns
         return templates, self._new_model(templates)
 
     def _new_model(self, templates: Templates) -> _core.SequenceModel:
-        """A model of these templates and of the labels there are, which has learned nothing."""
+        """Return an untrained model of these templates and the known labels."""
         check_labels_fit(len(self.labels), templates)
         model = new_model(templates, self.parameters)
         if self.labels:
@@ -106,7 +106,7 @@ class SequenceRun(MixableLearner):
 
     @property
     def _readable(self) -> Templates:
-        """Its templates; before the first sentence, where they are to be guessed, some that any tokens fit."""
+        """The templates; before the first sentence chooses a preset, some that fit any tokens."""
         return Templates(NO_FEATURES) if self.templates is None else self.templates
 
     @property
@@ -119,7 +119,7 @@ class SequenceRun(MixableLearner):
     def _settled(
         self, X: Sequence[Any], y: list[Any], whole: bool, classes: Iterable[Any]
     ) -> tuple[Parts, list[Any], Labels]:
-        """What the model, the templates and the labelling are to be, the labels within, and all that must be known."""
+        """Return model, templates and labelling for these sentences, their internal labels, and all labels to know."""
         templates, model = self.templates, self.model
         name = self._choose_preset(X, y) if templates is None or model is None else ""
         labelling = replace(self.labelling)
@@ -166,7 +166,7 @@ class SequenceRun(MixableLearner):
             return self._vectors.of(self._able(), hypothesis or self.parameters.hypothesis)
 
     def _able(self) -> _core.SequenceModel:
-        """The model, where it can predict; before the first sentence one with v₀ = 0."""
+        """Return the model; before the first sentence one with v₀ = 0. Raise if no label is known."""
         if not self.labels:
             raise ValueError(NO_LABELS)
         return self._opened(self._readable)[1] if self.model is None else self.model

@@ -178,7 +178,7 @@ def problems_of(vectors: Mapping[Any, WeightVector], given: ArrayLike | None, sp
 
 
 def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **facts: Any) -> Problem:
-    """A sequence v₀, v₁, … as theorems see it, with its last, averaged and best vectors and one that is given."""
+    """Return a sequence v₀, v₁, … for the theorems; its witnesses are last, averaged, best and a given vector."""
     p, run = v.parameters, v.run
     kept = {"last": True, "averaged": v.averages, "best": v.journal is not None}
     known = bool(RULES[p.rule].theorem)  # else there is nothing to witness
@@ -194,7 +194,7 @@ def problem_of(v: WeightVector, given: ArrayLike | None, space: FeatureSpace, **
 
 
 def _witness(v: WeightVector, vector: CompactVector) -> Witness:
-    """A vector in float64: it looks at many blocks."""
+    """Return a witness, in float64: it is multiplied with many blocks."""
     w, b = vector
     doubles = w.astype(np.float64, copy=False), b
     length, along = _length(doubles), 0.0
@@ -237,7 +237,7 @@ def score_rows(v: WeightVector, rows: _core.Rows, hypothesis: str, threads: int 
 
 
 def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) -> Scores:
-    """Shares of the votes for the best of each list; ``which`` says of which list each row is."""
+    """Return shares of the votes for the best of each list; ``which`` is the list of each row."""
     votes = np.empty(rows.n, np.int64)
     survival = v.survivals()
     _core.rank_votes(rows, v.journal, survival, np.zeros(rows.n), which, v.parameters.normalize, votes)
@@ -245,7 +245,7 @@ def votes_in_lists(v: WeightVector, rows: _core.Rows, which: NDArray[np.int64]) 
 
 
 def _score_as_it_learns(v: WeightVector, rows: _core.Rows, hypothesis: str) -> Scores:
-    """Without writing out a vector: between two examples of a stream that would cost O(dimension)."""
+    """Return scores without making the vector, which would cost O(dimension) between two examples of a stream."""
     v.settle()
     run, bias = v.run, v.bias
     z = v.own_dots(rows, "z") + bias * v.biases["z_bias"]
@@ -274,7 +274,7 @@ def _vote(v: WeightVector, rows: _core.Rows) -> Scores:
 
 
 def state_of_vector(vector: WeightVector) -> State:
-    """All that it is, of the features that there are."""
+    """Return the whole state of a vector, for the features so far."""
     vector.settle()
     arrays = vector.weights.packed(vector.n_features, vector.stride)
     arrays |= {name: bias.copy() for name, bias in vector.biases.items()}
@@ -290,7 +290,7 @@ def state_of_vector(vector: WeightVector) -> State:
 def vector_from_state(
     state: State, n_features: int, n_classes: int | None, parameters: LinearParameters | RankingParameters
 ) -> WeightVector:
-    """What `state_of_vector` gave; raises ValueError where it does not fit together."""
+    """Make the vector that `state_of_vector` was given; raise ValueError if the parts do not fit together."""
     meta, arrays = state
     shapes = {"initial": (n_features, stride_of(n_classes)), "initial_bias": (n_classes or 1,)}
     vector = WeightVector(n_features, n_classes, parameters, dtype=meta.get("dtype", parameters.dtype))
@@ -299,7 +299,7 @@ def vector_from_state(
     if journal is not None and np.asarray(journal["survival"], float).sum() > MOST_ROUNDS:
         raise ValueError("voters survived more rounds than anyone can play")
     biases = {name: array_of(arrays, name, np.float64, shapes["initial_bias"]) for name in vector.biases}
-    # Older files know neither: their ‖v‖² is to be measured, and their averages are closed.
+    # Older files lack both: then ‖v‖² must be measured, and the average is closed.
     older = {"norm2_error": abs(meta["run"]["norm2"]), "open": False, **dict.fromkeys(MIXED, 0)}
     vector.go_on(biases, {**older, **meta["run"]}, journal)
     if meta["started"]:

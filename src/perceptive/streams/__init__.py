@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from perceptive.cached import cached
 from perceptive.errors import Parameter, ParameterError
+from perceptive.processors import processors
 from perceptive.streams.blocks import Paths, expand, repeatable
 from perceptive.streams.dicts import from_dicts
 from perceptive.streams.examples import batches, join
@@ -29,7 +30,7 @@ from perceptive.streams.guessing import guess
 from perceptive.streams.idf import learn_idf
 from perceptive.streams.meaning import check_meaning, check_options
 from perceptive.streams.measuring import measured, odd_sizes
-from perceptive.streams.parsing import Log, default_threads, parse
+from perceptive.streams.parsing import Log, parse
 from perceptive.streams.tables import feature_columns, texts_and_others
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def open(
         check_options(name, how)
         format = FileFormat(name=name, **how)
         check_meaning(format, how)
-    threads = default_threads() if threads is None else threads
+    threads = processors() if threads is None else threads
     skip = on_error == "skip"
     return Stream(files, format, batch, values, threads, skip, remember_names, idf, typed=dtype is not None)
 

@@ -21,7 +21,7 @@ from perceptive.streams.file_format import INDEX, NAMED_FEATURES, FileFormat
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import first_objects
 from perceptive.streams.token_lines import KEYS, is_tokens
-from perceptive.streams.values import is_missing
+from perceptive.streams.values import is_missing, is_number
 
 ROWS = 100  # of a table, that are looked at
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -163,7 +163,7 @@ def index_column(columns: Columns, format: FileFormat | None = None) -> str | No
             continue
         numbers = [int(value) for value in values if WHOLE.fullmatch(value)]
         counts = len(numbers) == len(values) and all(b == a + 1 for a, b in pairwise(numbers))
-        names = all(value and (WHOLE.fullmatch(value) or not _is_number(value)) for value in values)
+        names = all(value and (WHOLE.fullmatch(value) or not is_number(value)) for value in values)
         if counts or (names and len(values) >= FEWEST and len({*values}) == len(values)):
             return name
     return None
@@ -193,13 +193,6 @@ def text_among(columns: Columns) -> str | None:
 
 def told_of_text(name: str) -> str:
     return f"column {name!r} has a different text in nearly every row, each read as one category"
-
-
-def _is_number(value: str) -> bool:
-    try:
-        return float(value) is not None
-    except ValueError:
-        return False
 
 
 def _header(start: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -150,11 +149,6 @@ def _cure(format: FileFormat, log: Log, path: str) -> str:
     if not pairs or not repeatable(path) or b"\t" not in peek(path):
         return ""
     return "; if each line is a label, a tab and a text, give --text (Python: format='text')"
-
-
-def default_threads() -> int:
-    """Return how many processors may run threads of this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(work: Callable[[A], B], things: Iterable[A], threads: int) -> Iterator[B]:

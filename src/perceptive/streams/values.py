@@ -18,6 +18,21 @@ from perceptive import _core
 WORDS = (str, bool, date, time)
 
 
+def is_number(word: str) -> bool:
+    """Whether a word reads as a number.
+
+    Examples
+    --------
+    >>> is_number("1e3"), is_number("price")
+    (True, False)
+    """
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value, or a label, stands for none: None, NaN, or NumPy's and pandas' NA and NaT."""
     kind = type(value)

@@ -24,13 +24,23 @@ from perceptive.streams.lists import CandidateLists, join_lists, read_lists
 from perceptive.streams.mixing import can_be_cut
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
+from perceptive.streams.values import is_number
 from perceptive.training.windows import come_in_runs
 
 MAX_FEATURES = 2**24  # of files that number their features: more are to be hashed
 MARKS = re.compile(r"[|;:\t]")  # that may stand between the columns of a table
 WIDE = 40  # characters of a column's name that an error shows
 PER_EXAMPLE = 32  # bytes that playing takes beside the rows: order, label, target, hash
-NO_LISTS = "there are no lists with answers; check the files and the format"
+FAR_LARGER = 100.0  # than the numbers by which columns are scaled
+SCALED_BY_ITS_START = (
+    "columns are scaled by the numbers at the start of the input, and later ones are far larger: give a file, which is "
+    "measured as a whole, instead of a pipe"
+)
+QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
+NO_LISTS = (
+    "there are no lists with answers; check the files and the format (a JSON line with candidates tells its answer by "
+    'the key "best" or "grades")'
+)
 NOTHING_BETTER = (
     "no list has a candidate that is better than another, or all of these lists have weight 0; check the grades, and "
     "sort the lines by query: those of a list must follow each other"
@@ -72,7 +82,7 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
         if not columns or name is None or name in columns:
             continue
         there = ", ".join(repr(column if len(column) < WIDE else f"{column[:WIDE]}…") for column in columns)
-        headless = " (the first line must name the columns)" if any(map(_is_number, columns)) else ""
+        headless = " (the first line must name the columns)" if any(map(is_number, columns)) else ""
         kind = "key" if format.name == "json" else "column"
         said = f"there is no {kind} {name!r} for the {what}; there are {there}{headless}; "
         if goes_on:
@@ -85,22 +95,6 @@ def check_answers(format: FileFormat, files: Sequence[str], log: Log, examples: 
             cure = "say which with {}, or give {} where lines are label TAB text"
             raise ParameterError(literal(said) + cure, what, Parameter("format", "text"))
         raise ParameterError(literal(said) + "say which with {}, or rename it", what)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-FAR_LARGER = 100.0  # than the numbers by which columns are scaled
-SCALED_BY_ITS_START = (
-    "columns are scaled by the numbers at the start of the input, and later ones are far larger: give a file, which is "
-    "measured as a whole, instead of a pipe"
-)
-QUERIES = "there are queries (qid:), which a classifier ignores; to rank their lines, train a ranker"
 
 
 class RowBlocks:
@@ -146,7 +140,7 @@ class RowBlocks:
         return Labels(block.labels, block.which.astype(np.int64))
 
     def join(self, blocks: list[Any], dtype: np.dtype[Any]) -> Any:
-        """One block of several."""
+        """Return several blocks as one."""
         return join(blocks, dtype)
 
     def size(self, block: Examples) -> int:
@@ -154,11 +148,11 @@ class RowBlocks:
         return size_of(block) + PER_EXAMPLE * len(block)
 
     def in_runs(self, ready: Any) -> bool:
-        """Whether the labels of what `ready` gave come in runs, and so from a few pieces of the files."""
+        """Return whether the labels of what `ready` gave come in runs, and so from a few pieces of the files."""
         return ready is not None and len(ready[1].values) > 1 and come_in_runs(ready[1].which)
 
     def parts(self, read: Read, size: int, in_runs: int) -> Iterator[Read]:
-        """A block in parts of about so many bytes in memory, or as many as ``in_runs`` where its labels come so."""
+        """Split a block into parts of about ``size`` bytes in memory; of ``in_runs`` where its labels come in runs."""
         block, n = read.block, len(read.block)
         if n == 0:
             yield read._replace(block=None)
@@ -169,19 +163,19 @@ class RowBlocks:
             yield Read(part, read.file, 0 if i else read.unanswered)
 
     def for_cache(self, block: Examples) -> Examples:
-        """As the cache takes it: without queries, which are of no use here."""
+        """Return a block as the cache stores it: without queries, which a classifier does not use."""
         return block if block.qid is None else replace(block, qid=None)
 
     def from_cache(self, examples: Examples) -> Examples:
-        """What `for_cache` gave."""
+        """Return the block that `for_cache` was given."""
         return examples
 
     def ready(self, block: Examples, width: int | None) -> Any:
-        """Checked rows, and what goes with them, to be made a dataset by `dataset`."""
+        """Return checked rows, labels and weights, from which `dataset` makes a dataset."""
         return checked_rows(block, width), self.labels_of(block), block.weight
 
     def dataset(self, learner: Any, ready: Any, grow: bool = True) -> Dataset:
-        """As the learner takes it: labelled rows, which weigh as their classes do."""
+        """Return a dataset of the learner, with the weights of the classes."""
         rows, labels, weights = self.weighted(ready)
         if grow:
             learner.parameters = frozen(learner.parameters, rows, weights)
@@ -321,7 +315,7 @@ Blocks = RowBlocks | ListBlocks
 def in_parts(
     kind: Blocks, parsed: Callable[..., Generator[tuple[Read, Any]]], read: int, stored: int, in_runs: int
 ) -> Generator[tuple[Read, Any]]:
-    """Blocks as the cache has them: so many bytes are read at a time, and so many of examples are a block."""
+    """Yield blocks for the cache: ``read`` bytes of a file are parsed at a time, a block has ``stored`` bytes."""
     with closing(parsed(size=read)) as whole:
         for block, ready in whole:
             for part in kind.parts(block, stored, in_runs):

@@ -23,7 +23,7 @@ from perceptive.state import State, below
 from perceptive.training.loop import History, Run
 
 KIND = "Checkpoint"
-VERSION = 5
+VERSION = 6
 COUNTS = ("epoch", "block", "chunk", "best_epoch", "rounds_before")
 
 

@@ -26,7 +26,7 @@ from perceptive.learners.candidates import (
 )
 from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
 from perceptive.training.cluster import Futures
-from perceptive.training.cluster_sentences import ClusterSentences, Part
+from perceptive.training.cluster_sentences import ClusterSentences, SentencePart
 from perceptive.training.dask import ClusterDataset, Shard, ShardSource, same
 from perceptive.training.mixing import check_mixing
 
@@ -42,12 +42,14 @@ class Told(NamedTuple):
     first: CandidateLists | None  # a list
 
 
-def propose(parts: list[Part], learner: RerankingLearner, fold: int, weights: Floats | None) -> Proposed:
+def propose(parts: list[SentencePart], learner: RerankingLearner, fold: int, weights: Floats | None) -> Proposed:
     """Return what a tagger that has learned from the other folds proposes for a fold."""
     return learner.propose(*_joined(parts), fold, weights)
 
 
-def told_of(parts: list[Part], learner: RerankingLearner, proposed: Proposed, fold: int, in_segments: bool) -> Told:
+def told_of(
+    parts: list[SentencePart], learner: RerankingLearner, proposed: Proposed, fold: int, in_segments: bool
+) -> Told:
     """Return which lists of a fold are informative, and the best candidate of every list."""
     X, y = (some[fold :: learner.folds] for some in _joined(parts))
     graded = grades_of(y, proposed, learner.target, in_segments)
@@ -74,7 +76,7 @@ class ListShard(Shard):
 
 
 def make_shard(
-    parts: list[Part],
+    parts: list[SentencePart],
     learner: RerankingLearner,
     folds: list[Proposed],
     in_segments: bool,
@@ -89,7 +91,7 @@ def make_shard(
     return ListShard(lists, weights)
 
 
-def _joined(parts: list[Part]) -> tuple[list[Any], list[Any]]:
+def _joined(parts: list[SentencePart]) -> tuple[list[Any], list[Any]]:
     return [x for part in parts for x in part.X], [labels for part in parts for labels in part.y]
 
 

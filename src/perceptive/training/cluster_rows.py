@@ -21,7 +21,7 @@ from perceptive.training.dask import ClusterDataset, Shard, ShardSource, dealt, 
 from perceptive.training.mixing import too_many
 
 
-class Part(NamedTuple):
+class RowPart(NamedTuple):
     """A partition: rows or dicts, labels, and weights or None."""
 
     X: Any
@@ -38,7 +38,7 @@ class Part(NamedTuple):
             raise ValueError(f"partition {self.number}, {error}") from None
 
 
-class Facts(NamedTuple):
+class RowFacts(NamedTuple):
     """What must be known about a partition before the first epoch."""
 
     examples: int
@@ -50,7 +50,7 @@ class Facts(NamedTuple):
     weighed: bool  # whether weights are not all 1
 
 
-def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
+def part_of(X: Any, y: Any, weights: Any, number: int) -> RowPart:
     """Return a partition as arrays; raise if its parts do not fit each other."""
     if hasattr(X, "iloc"):
         words = [str(name) for name, kind in X.dtypes.items() if kind.kind not in "biuf"]
@@ -62,10 +62,10 @@ def part_of(X: Any, y: Any, weights: Any, number: int) -> Part:
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n != len(labels):
         raise ValueError(f"partition {number} has {n} rows, but {len(labels)} labels; give one label per row")
-    return Part(X, labels, None if weights is None else np.asarray(weights, np.float64), number)
+    return RowPart(X, labels, None if weights is None else np.asarray(weights, np.float64), number)
 
 
-def facts_of(part: Part) -> Facts:
+def facts_of(part: RowPart) -> RowFacts:
     if len(part.y):
         part.check()
     values, counts = np.unique(part.y, return_counts=True)
@@ -73,10 +73,10 @@ def facts_of(part: Part) -> Facts:
     names = list(dict.fromkeys(name for x in part.X for name in x)) if dicts else []
     kind = "float64" if dicts else str(part.X.dtype)
     width, weighed = None if dicts else part.X.shape[1], part.weights is not None and bool((part.weights != 1).any())
-    return Facts(len(part.y), values.tolist(), counts.tolist(), width, names, kind, weighed)
+    return RowFacts(len(part.y), values.tolist(), counts.tolist(), width, names, kind, weighed)
 
 
-def add_part(before: tuple[float, int], part: Part, hasher: Any, normalize: bool) -> tuple[float, int]:
+def add_part(before: tuple[float, int], part: RowPart, hasher: Any, normalize: bool) -> tuple[float, int]:
     """Return Σ‖x‖² and the number of rows so far."""
     if not len(part.y):
         return before
@@ -84,11 +84,11 @@ def add_part(before: tuple[float, int], part: Part, hasher: Any, normalize: bool
     return add_lengths(before, lengths_counted(as_rows(part.X, names, grow=True), part.weights, normalize))
 
 
-def take_part(part: Part, rows: NDArray[np.int64]) -> Part | None:
+def take_part(part: RowPart, rows: NDArray[np.int64]) -> RowPart | None:
     if not len(rows):
         return None
     X = [part.X[i] for i in rows] if isinstance(part.X, list) else part.X[rows]
-    return Part(X, part.y[rows], None if part.weights is None else part.weights[rows])
+    return RowPart(X, part.y[rows], None if part.weights is None else part.weights[rows])
 
 
 @dataclass
@@ -106,7 +106,7 @@ class RowShard(Shard):
 
 
 def make_shard(
-    parts: list[Part | None], classes: list[Any], class_weight: dict[Any, float] | None, weighed: bool
+    parts: list[RowPart | None], classes: list[Any], class_weight: dict[Any, float] | None, weighed: bool
 ) -> RowShard:
     """Return a shard of parts of partitions; its labels are numbers of classes."""
     given = [part for part in parts if part is not None]
@@ -139,7 +139,7 @@ class ClusterRows(ShardSource):
         if getattr(X, "ndim", 1) == 2 and hasattr(X, "rechunk") and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         self._partitions = partitions(X, y, weights)
-        self.facts: list[Facts] = cluster.ask(
+        self.facts: list[RowFacts] = cluster.ask(
             lambda client: [client.submit(facts_of, part, pure=False) for part in self._parts(client)]
         )
         self.classes = np.unique(np.concatenate([np.array(one.labels) for one in self.facts])).tolist()

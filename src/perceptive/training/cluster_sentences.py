@@ -52,7 +52,7 @@ Load = Callable[[Any], list[Any]]  # the futures of parts, from a client
 
 
 @dataclass(frozen=True)
-class Part:
+class SentencePart:
     """Sentences that one task reads."""
 
     X: list[Any]
@@ -80,7 +80,7 @@ class Part:
             raise kind(error.worded(self.where)) from None
 
 
-class Facts(NamedTuple):
+class SentenceFacts(NamedTuple):
     """What must be known about a part before the first epoch."""
 
     labels: list[Any]  # different ones
@@ -88,7 +88,7 @@ class Facts(NamedTuple):
     lengths: Numbers  # of each sentence
     first: list[Any]  # a sentence
     width: int  # columns of a token in a file
-    part: Part  # without its sentences
+    part: SentencePart  # without its sentences
 
     def y(self) -> list[list[Any]]:
         """The labels of all sentences."""
@@ -97,32 +97,32 @@ class Facts(NamedTuple):
         return [every[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
-def read_part(asked: str, files: SentenceFiles, path: str) -> Part:
+def read_part(asked: str, files: SentenceFiles, path: str) -> SentencePart:
     check_version(asked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         X, y, places, columns, _, unanswered, _ = files.read(path)
-    return Part(X, y, None, path, places, columns, [str(one.message) for one in caught], unanswered)
+    return SentencePart(X, y, None, path, places, columns, [str(one.message) for one in caught], unanswered)
 
 
-def partition(X: Any, y: Any, weights: Any, number: int) -> Part:
+def partition(X: Any, y: Any, weights: Any, number: int) -> SentencePart:
     """Return a partition of bags; raise if its parts do not fit each other. Without y, it consists of pairs."""
     name, X = f"partition {number}", list(X)
     if y is None:
         if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in X):
             raise TypeError(f"{name}: give pairs of a sentence and its labels, or another bag with the labels")
         X, y = [x for x, _ in X], [labels for _, labels in X]
-    part = Part(X, list(y), None if weights is None else np.asarray(weights, np.float64), name)
+    part = SentencePart(X, list(y), None if weights is None else np.asarray(weights, np.float64), name)
     if len(part.X) != len(part.y):
         raise ValueError(f"{name} has {len(part.X)} sentences, but {len(part.y)} label sequences; give one each")
     return part
 
 
-def facts_of(part: Part) -> Facts:
+def facts_of(part: SentencePart) -> SentenceFacts:
     """Return what must be known about a part; raise if sentences and labels do not fit each other."""
     bare = replace(part, X=[], y=[])
     if not part.X:
-        return Facts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, bare)
+        return SentenceFacts([], np.empty(0, np.int32), np.empty(0, np.int64), [], 0, bare)
     with part.placed():
         X, y = paired(part.X, part.y)
         labels = [None, *different_labels(y)]
@@ -130,10 +130,10 @@ def facts_of(part: Part) -> Facts:
     which = np.fromiter((index[label] for label in itertools.chain.from_iterable(y)), np.int32)
     width = len(X[0][0]) if part.places else 0
     lengths = np.array(list(map(len, y)))
-    return Facts(labels, which, lengths, X[0], width, bare)
+    return SentenceFacts(labels, which, lengths, X[0], width, bare)
 
 
-def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> Part:
+def take_part(part: SentencePart, mended: dict[int, list[Any]], weighed: bool, rows: Numbers) -> SentencePart:
     """Return some sentences of a part, with repaired labels, and with weights if they are ``weighed``."""
     some = rows.tolist()
     weights = part.weights[rows] if weighed and part.weights is not None else None
@@ -143,7 +143,9 @@ def take_part(part: Part, mended: dict[int, list[Any]], weighed: bool, rows: Num
     )
 
 
-def told_of(part: Part, weights: Weights, rows: Numbers, tell: Callable[[SequenceLearner, list[Any]], Any]) -> Any:
+def told_of(
+    part: SentencePart, weights: Weights, rows: Numbers, tell: Callable[[SequenceLearner, list[Any]], Any]
+) -> Any:
     """Return what must be known about some sentences of a part; None if there are none."""
     some = take_part(part, {}, False, rows)
     learner = learner_of(weights)
@@ -155,7 +157,7 @@ def told_of(part: Part, weights: Weights, rows: Numbers, tell: Callable[[Sequenc
 class TaggedShard(Shard):
     """The sentences of a shard."""
 
-    parts: list[Part]
+    parts: list[SentencePart]
     rare: dict[str, NDArray[np.uint64]] | None = None  # keys of features to leave out
 
     def made(self, learner: SequenceLearner) -> SentenceDataset:
@@ -169,7 +171,7 @@ class TaggedShard(Shard):
         return dataset
 
 
-def make_shard(parts: list[Part]) -> TaggedShard:
+def make_shard(parts: list[SentencePart]) -> TaggedShard:
     """Return a shard of some sentences of parts."""
     return TaggedShard([part for part in parts if part.X])
 
@@ -210,12 +212,12 @@ def without_rare(shard: TaggedShard, counted: Tally, min_count: int) -> TaggedSh
 class ClusterSentences(ShardSource):
     """Sentences on a cluster, as a source.
 
-    ``parts(client)`` returns the futures of `Part`; it is called again if they are lost.
+    ``parts(client)`` returns the futures of `SentencePart`; it is called again if they are lost.
     """
 
     def __init__(self, cluster: Cluster, parts: Load, shards: int) -> None:
         self.cluster, self.shards, self.parts = cluster, shards, Futures(cluster, parts)
-        self.facts: list[Facts] = cluster.ask(
+        self.facts: list[SentenceFacts] = cluster.ask(
             lambda client: [client.submit(facts_of, part, pure=False) for part in self.parts.of(client)]
         )
         self.y = [labels for one in self.facts for labels in one.y()]

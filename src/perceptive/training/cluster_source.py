@@ -33,8 +33,8 @@ from perceptive.training.source import FileSource
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """A file."""
+class ParsedFile:
+    """What a worker has parsed of a file."""
 
     taught: Any  # a block, or None where there is nothing to learn from
     held: Any  # what is held out
@@ -43,10 +43,10 @@ class Parsed:
     names: Any  # of hashed features, as arrays, or None
 
 
-class Facts(NamedTuple):
+class FileFacts(NamedTuple):
     """What must be known about a file before the first epoch."""
 
-    file: Parsed  # without its examples
+    file: ParsedFile  # without its examples
     examples: int
     held: int
     rows: int
@@ -57,7 +57,7 @@ class Facts(NamedTuple):
     graded: tuple[bool, set[float]] | None = None  # of lists: see `graded_as`
 
 
-def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, int]) -> Parsed:
+def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, int]) -> ParsedFile:
     """Parse one file, and hold out a part."""
     check_version(asked)
     stream = replace(stream, log=Log())
@@ -72,24 +72,24 @@ def parse_file(asked: str, stream: Stream, kind: Blocks, holdout: tuple[float, i
             held.append(read.block.take(np.flatnonzero(away)))
     rest, out = (kind.join(some, stream.dtype) if some else None for some in (taught, held))
     names = None if stream.log.names is None else stream.log.names.to_arrays()
-    return Parsed(rest, out, unanswered, replace(stream.log, names=None), names)
+    return ParsedFile(rest, out, unanswered, replace(stream.log, names=None), names)
 
 
-def facts_of(parsed: Parsed, kind: Blocks, met: bool) -> Facts:
+def facts_of(parsed: ParsedFile, kind: Blocks, met: bool) -> FileFacts:
     block = parsed.taught
     n, held = (0 if part is None else len(part) for part in (block, parsed.held))
     seen = replace(parsed, taught=None, held=None)
     if block is None:
-        return Facts(seen, 0, held, 0, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
+        return FileFacts(seen, 0, held, 0, Labels([], np.empty(0, np.int64)), 0, np.empty(0, np.int64), None)
     labels, examples = kind.labels_of(block), kind.for_cache(block)
     counts = np.bincount(labels.which, minlength=len(labels.values))
     columns = np.unique(examples.indices).astype(np.int64) if met else np.empty(0, np.int64)
     rows, first = kind.count_rows(block), block.take(np.arange(1))
     graded = graded_as(block.grades, block.starts) if isinstance(block, CandidateLists) else None
-    return Facts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first, graded)
+    return FileFacts(seen, n, held, rows, Labels(labels.values, counts), examples.width(), columns, first, graded)
 
 
-def add_file(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bool) -> tuple[float, int]:
+def add_file(before: tuple[float, int], parsed: ParsedFile, kind: Any, normalize: bool) -> tuple[float, int]:
     """Return Σ‖x‖² and the number of rows so far."""
     if parsed.taught is None:
         return before
@@ -97,7 +97,7 @@ def add_file(before: tuple[float, int], parsed: Parsed, kind: Any, normalize: bo
     return add_lengths(before, lengths_counted(rows, weights, normalize))
 
 
-def take_part(parsed: Parsed, rows: NDArray[np.int64]) -> Any:
+def take_part(parsed: ParsedFile, rows: NDArray[np.int64]) -> Any:
     return None if parsed.taught is None or not len(rows) else parsed.taught.take(rows)
 
 
@@ -134,7 +134,7 @@ class ClusterSource(ShardSource):
         self.labels: list[Any] | None = None
         self.split: Any = _Counted([], self)
         self.done = 0.0
-        self._facts: list[Facts] = []
+        self._facts: list[FileFacts] = []
         self._held: list[Any] = []
         self._files = Futures(cluster, self._parsed)
 
@@ -245,7 +245,7 @@ class ClusterSource(ShardSource):
 class _Counted:
     """The counts of the files, in the form of `Split`."""
 
-    def __init__(self, facts: list[Facts], source: ClusterSource) -> None:
+    def __init__(self, facts: list[FileFacts], source: ClusterSource) -> None:
         self._source = source
         self.examples = sum(one.examples + one.held for one in facts)
         self.rows = sum(one.rows for one in facts)

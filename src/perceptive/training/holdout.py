@@ -19,6 +19,7 @@ from perceptive.data.fingerprint import hash_label
 from perceptive.data.labels import Labels
 from perceptive.errors import Parameter, ParameterError
 from perceptive.streams.cache import Cache
+from perceptive.streams.label_reading import label_of_word
 from perceptive.whole_file import UnnamedFile
 
 if TYPE_CHECKING:
@@ -100,14 +101,14 @@ class Choices:
         self._end = 0
 
     def append(self, held: NDArray[np.bool_]) -> None:
-        """Those of the next block."""
+        """Add the choice for the next block."""
         bits = np.packbits(held).tobytes()
         self._file.write(bits)
         self._blocks.append((self._end, len(held)))
         self._end += len(bits)
 
     def read(self, number: int) -> NDArray[np.bool_]:
-        """Those of a block."""
+        """Return which examples of a block are held out."""
         offset, n = self._blocks[number]
         bits = np.frombuffer(os.pread(self._file.fileno(), -(-n // 8), offset), np.uint8)
         return np.unpackbits(bits, count=n).astype(bool)
@@ -169,7 +170,17 @@ class Split:
 
 
 def _canonical(label: Any) -> Any:
-    """A label as files give it: 1.0 as 1."""
+    """A label as CSV files give it, which have no types: "1" and 1.0 as 1, True as "True".
+
+    Examples
+    --------
+    >>> [_canonical(label) for label in (1.0, "1", " b", True)]
+    [1, 1, 'b', 'True']
+    """
+    if isinstance(label, bool):
+        return str(label)
+    if isinstance(label, str):
+        label = label_of_word(label.strip(), words=False)
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 

@@ -1,9 +1,9 @@
 """`FileSource`: plays files in epochs over windows of examples, mixed from the first epoch on.
 
 The examples are parsed into a cache, in the order of the files, before the first round. Every epoch plays them from
-there: all at once, like arrays, if they fit in memory, else as `windows` describes. One epoch over more than memory
-holds, without a hold-out, needs no cache where files can be mixed while they are parsed (`streams.mixing`) and labels
-do not come in runs. So it is done, as far as possible, where there can be no cache; a pipe is read through a window.
+there: all at once, like arrays, if they fit in memory, else in windows (see `windows`). A single epoch over more than
+fits in memory, without a hold-out, needs no cache if the files can be mixed while they are parsed (`streams.mixing`)
+and labels do not come in runs. The same is tried if the cache cannot be written. A pipe is read through a window.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class FileSource:
         self._check(run)
 
     def _from_memory(self, run: Run) -> Iterator[tuple[Dataset | None, Order]]:
-        """All examples, as those are played that are given as arrays."""
+        """Yield all examples at once, played like arrays."""
         if self._whole is None:
             [self._whole] = self._windows([range(len(self._sizes()))])
         if self._whole.ready is not None:
@@ -214,7 +214,7 @@ class FileSource:
         return self.kind.score(learner, self.split.held_out())
 
     def datasets(self, learner: Any) -> Iterator[Dataset]:
-        """Yield all training examples once more, without learning."""
+        """Yield all training examples again, to be looked at without learning."""
         stored = self.labels is not None and self.reads_first
         blocks = [[number] for number in range(len(self._sizes()))] if stored else []
         for unit in self._windows(blocks) if stored else self._streamed(looked_at=True):
@@ -245,9 +245,9 @@ class FileSource:
     # ------------------------------------------------------------ by the cache
 
     def _store(self, report: Callable[[], None]) -> bool:
-        """Parse the files into the cache, or read the one that is there; whether all of them is there then.
+        """Parse the files into the cache, or read an existing one; return whether it is complete.
 
-        A cache that nobody has asked for is given up where memory does not hold the examples.
+        A cache that is not needed is given up if the examples do not fit in memory.
         """
         self._begin()
         cache, size = self._cache, 0
@@ -283,7 +283,7 @@ class FileSource:
         return True
 
     def _go_without(self, error: BaseException | None) -> None:
-        """Go on with a cache that has no name, or without one; raise where the files cannot be parsed again."""
+        """Continue with an unnamed cache, or without one; raise if the files cannot be parsed again."""
         assert isinstance(error, OSError)
         if not all(map(repeatable, self.stream.files)):
             raise error
@@ -306,11 +306,11 @@ class FileSource:
 
     @property
     def _window(self) -> int:
-        """Bytes of a window: one is played, the next is read, and what is held out is copied away."""
+        """Bytes of a window: one is played while the next is read, and held-out examples are copied."""
         return self.memory // (3 if self.fraction else 2)
 
     def _windows(self, chosen: Sequence[Sequence[int]]) -> Generator[Unit]:
-        """Blocks of the cache, some at a time."""
+        """Yield some blocks of the cache at a time: those of each entry of ``chosen``."""
         cache, width = self._cache, self.stream.format.width
         assert cache is not None
         for at, numbers in enumerate(chosen, 1):
@@ -318,7 +318,7 @@ class FileSource:
             block = self.kind.from_cache(examples)
             taught = self.split.taught(block, numbers)
             unit = Unit(self.kind.ready(taught, width) if len(taught) else None, buffer)
-            if len(taught) < len(block):  # and so copied: the next window may have the memory
+            if len(taught) < len(block):  # it was copied, so the next window may use the buffer
                 self._release(unit)
                 unit = unit._replace(buffer=None)
             self._note_progress(at / len(chosen))
@@ -337,10 +337,10 @@ class FileSource:
         return not self.shuffle or (not self.fraction and self.kind.can_be_mixed(self.stream))
 
     def _streamed(self, looked_at: bool = False) -> Generator[Unit]:
-        """Examples as they come: mixed blocks, or windows where files must be read from their start.
+        """Yield examples as they are parsed: mixed blocks, or windows if files must be read from their start.
 
-        To be looked at they come in the order of the files, block by block; so they do where that is asked for, and
-        what is held out is decided in that order.
+        Block by block in the order of the files if they are only ``looked_at``, or without shuffling. The hold-out is
+        decided in the order of the files.
         """
         self._begin()
         mixed, alone = self.shuffle and not looked_at and not self.fraction, looked_at or self._as_parsed
@@ -367,7 +367,7 @@ class FileSource:
             runs.warn(examples // units, self.stream.log)
 
     def _parsed(self, mixed: bool = False, ready: bool = False, size: int | None = None) -> Parsed:
-        """Blocks as they are parsed, of so many bytes; threads make them ready where told so."""
+        """Yield blocks of ``size`` bytes as they are parsed; with ``ready`` the parsing threads prepare them, too."""
 
         def then(read: Read) -> tuple[Read, Any]:
             return read, self.kind.ready(read.block, self.stream.format.width) if ready and read.block else None
@@ -375,23 +375,23 @@ class FileSource:
         yield from self.kind.parse(self.stream, then, mixed, size)
 
     def _kept(self) -> Parsed:
-        """Blocks of a cache that was kept."""
+        """Yield the blocks of an existing cache."""
         assert self._cache is not None
         for number in range(len(self._cache.blocks)):
             block = self.kind.from_cache(self._cache.read([number], self.stream.dtype)[0])
             yield Read(block, self._cache.file_of(number), 0), None
 
     def _begin(self) -> None:
-        """Begin another reading."""
+        """Start reading the files again."""
         self.split.close()
         self.split = Split(self.kind, HoldOut(self.fraction, self.seed), self.stream.dtype)
 
     def _note_progress(self, share: float | None = None) -> None:
-        """Of the present epoch so much is done, or as much as was parsed."""
+        """Note how much of this epoch is done: a share, or what was parsed."""
         self.done = float(self.stream.log.bytes) if share is None else share * self._bytes
 
     def _check(self, run: Run) -> None:
-        """Raise where there was nothing to learn from."""
+        """Raise if there was nothing to learn from."""
         check_answers(self.stream.format, self.stream.files, self.stream.log, self.examples, run.rounds_before > 0)
         if self.examples == 0:
             raise ValueError(f"there are no {self.kind.answered}; check the files and the format")

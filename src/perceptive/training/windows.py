@@ -1,10 +1,10 @@
 """Windows: as many examples as memory holds at a time, drawn from all over the input.
 
-Where all examples fit in memory, they are one window, and an epoch plays them as one that were given as arrays. Else
-half of the memory holds the window that is played, and the other half the next one. The blocks of a cache are cut into
-strata of as many consecutive blocks as there are windows; every window takes one block of each stratum, by a draw that
-is new in every epoch. So each window is a sample of the whole input, whatever its order, and an epoch reads every block
-once. Where the labels come in runs, blocks are smaller, so that each window has all labels also if there are many.
+If all examples fit in memory, they are one window, and an epoch plays them like arrays. If not, half of the memory
+holds the window that is played, and the other half the next one. The blocks of a cache are divided into strata: runs of
+as many consecutive blocks as there are windows. Every window takes one block of each stratum, drawn anew in every
+epoch. So each window is a sample of the whole input, whatever its order, and an epoch reads every block once. Where
+labels come in runs, blocks are smaller, so that each window has all labels also if there are many.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from perceptive.streams.parsing import Log
 from perceptive.training.loop import hash_seed
 
 MEMORY = 32 << 20  # bytes
-PARTS = 32  # of the memory: as many bytes of a file are parsed at a time
-STORED = 128  # parts of the memory: as many bytes of examples are a block of the cache, so that a window has many
-STORED_IN_RUNS = 8 * STORED  # where the labels come in runs
-MOST_IN_RUNS = 1 << 16  # of those blocks, about: their places take 400 bytes each
-LEAST_STORED = 1 << 14  # bytes of such a block: its place is remembered
-TURNS = 32  # rounds at least that a window has of files which must be read from their start, in turns
-FEWEST = 1 << 10  # bytes of a block
-MOST = 1 << 33  # bytes of a window: its entries are numbered by 32 bits
+PARTS = 32  # memory/PARTS bytes of a file are parsed at a time
+STORED = 128  # a block of the cache has memory/STORED bytes of examples, so that a window has many blocks
+STORED_IN_RUNS = 8 * STORED  # the same, where labels come in runs
+MOST_IN_RUNS = 1 << 16  # of those blocks, about: the places of each take 400 bytes
+LEAST_STORED = 1 << 14  # bytes of such a block at least: the place of each is kept in memory
+TURNS = 32  # files that must be read from their start take turns, at least so often in a window
+FEWEST = 1 << 10  # bytes that are parsed at a time, at least
+MOST = 1 << 33  # bytes of a window at most: its entries have 32-bit numbers
 IN_ORDER = (
     "the input is more than memory holds, and what comes last counts most; if it is sorted, shuffle it, give a file "
     "instead of a pipe, or train for several epochs"
@@ -42,16 +42,16 @@ IN_ORDER = (
 class Unit(NamedTuple):
     """Examples that are played together: a window, or a block."""
 
-    ready: Any  # as `Blocks.ready` gives them; None where there is nothing to be learned
-    buffer: NDArray[np.uint8] | None = None  # of the cache, that they lie in
-    last: bool = False  # whether they are all that there is
+    ready: Any  # what `Blocks.ready` returned; None if there is nothing to learn
+    buffer: NDArray[np.uint8] | None = None  # of the cache, if their arrays lie in it
+    last: bool = False  # whether these are all examples
 
 
 def block_sizes(memory: int, read: int) -> tuple[int, int, int]:
-    """Bytes that are parsed at a time, of files of so many in all, and bytes of examples that the cache has as a block.
+    """Return how many bytes are parsed at a time, and how many bytes of examples are a block of the cache.
 
-    The last number is for blocks whose labels come in runs. A window should have its share of each class, and so many
-    small blocks; what surely fits is one window.
+    The last number is for blocks whose labels come in runs; ``read`` are the bytes of all files. A window should have
+    its share of each class, so it has many small blocks; files that surely fit in memory need only one.
     """
     stored = max(memory // STORED if read > memory // 4 else memory, LEAST_STORED)
     in_runs = max(memory // STORED_IN_RUNS if read > memory // 4 else memory, read // MOST_IN_RUNS, LEAST_STORED)
@@ -59,18 +59,18 @@ def block_sizes(memory: int, read: int) -> tuple[int, int, int]:
 
 
 def with_first(first: Unit, others: Generator[Unit]) -> Generator[Unit]:
-    """Units of which the first has been looked at."""
+    """Yield the first unit, which was taken from the others, and then these."""
     yield first
     yield from others
 
 
 def fits(sizes: Sequence[int], memory: int) -> bool:
-    """Whether blocks of these sizes are one window."""
+    """Return whether blocks of these sizes fit in one window."""
     return sum(sizes) <= min(memory, MOST)
 
 
 def windows(sizes: Sequence[int], memory: int, seed: int) -> list[list[int]]:
-    """The blocks of each window of an epoch, from the bytes of each block, and of a window, about.
+    """Return the blocks of each window of an epoch; ``sizes`` are those of the blocks, a window has about ``memory``.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def come_in_runs(which: NDArray[Any]) -> bool:
 
 
 class LongestRun:
-    """The longest run of one label in examples as they come."""
+    """The longest run of examples with the same label."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -127,10 +127,11 @@ class LongestRun:
         self._counts.update(dict(zip(labels.values, np.bincount(which).tolist(), strict=False)))
 
     def warn(self, window: int, log: Log) -> None:
-        """Warn where the order decides what is learned, as windows have so many examples; else note that it may.
+        """Warn if the order of the examples decides what is learned, else note that it may.
 
-        So it does where one run fills half a window, or a run of each label a whole one. Long runs that come again and
-        again, as where files of unequal labels take turns, decide little.
+        ``window`` is the number of examples in a window. The order decides where one run fills half a window, or a run
+        of each label a whole one. Long runs that come again and again, such as files with different labels that take
+        turns, do little harm.
         """
         mean = self._counts.total() / max(1, self._runs)
         long = 2 * self.length >= window or (mean >= 2 and mean * len(self._counts) >= window)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perceptive.training.loop import Run, Source
 
 ALWAYS = {"command", "default_of", "data", "output", "task", "json", "quiet", "model", "top"}
-Groups = tuple[g.Group, ...]
+Groups = tuple[g.OptionGroup, ...]
 
 
 class Job(Protocol):
@@ -38,7 +38,7 @@ class Job(Protocol):
     log: Log  # what was skipped, and what is odd
 
     @property
-    def passes(self) -> int: ...  # how often the files are read before the first epoch, where that takes time
+    def readings(self) -> int: ...  # how often the files are read before the first epoch, if that takes time
     @property
     def certifies(self) -> bool: ...  # whether the certificate costs so little that it is made unasked
     @property
@@ -57,7 +57,7 @@ class Job(Protocol):
         """What was learned from, once more, to be looked at."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close the files."""
 
 
 class Opened(NamedTuple):
@@ -118,7 +118,7 @@ class Entry:
     what: str  # its models are called
     takes: Mapping[str, Groups]  # the options of each command
     kernel: bool = False  # whether ``--kernel`` goes with it
-    of_objects: Groups = ()  # what remains of those of ``train`` where a kernel compares strings and trees
+    of_objects: Mapping[str, Groups] | None = None  # the options of each command if it compares strings and trees
 
     def adapter(self) -> Task:
         name = "".join(part.capitalize() for part in self.module.split("_"))
@@ -141,6 +141,12 @@ class Entry:
             cure = cure or f"leave {'it' if one else 'them'} out"
             raise UsageError(f"{said}{title or self._called(command)}; {cure}")
 
+    def refuse_of_objects(self, options: argparse.Namespace, title: str) -> None:
+        """Raise where options were given that the task does not take if its kernel compares strings and trees."""
+        takes = self.of_objects or {}
+        if options.command in takes:
+            self.refuse(options, takes[options.command], f"{title} of strings and trees")
+
     @property
     def title(self) -> str:
         """The task as error messages name it."""
@@ -160,6 +166,8 @@ def of_model(options: argparse.Namespace) -> tuple[Any, Entry, Task]:
     if options.command not in entry.takes:
         use = next(command for command in ("predict", "rank", "tag") if command in entry.takes)
         raise UsageError(f"{options.model}: is a {entry.what}; use perceptive {use}")
+    if entry.kernel and not learner.kernel.vectors:
+        entry.refuse_of_objects(options, f"{entry.what}s")
     entry.refuse(options)
     return learner, entry, entry.adapter()
 
@@ -208,7 +216,13 @@ TASKS = [
         "classify", "kernel_classify", "KernelLearner", "kernel classifier",
         {"train": (*_KERNEL, g.FILES, *g.ROWS), **_PREDICT, "inspect": (g.HYPOTHESIS,)},
         kernel=True,
-        of_objects=(*_KERNEL, _OBJECTS),
+        of_objects={
+            "train": (*_KERNEL, _OBJECTS),
+            "predict": (_OBJECTS, g.SCORES, g.PROBABILITIES.only("proba"), g.CLASS_TABLE, g.HYPOTHESIS),
+            "explain": (_OBJECTS, g.PARTS, g.CLASS, g.HYPOTHESIS),
+            "eval": (_OBJECTS, g.HYPOTHESIS),
+            "certify": (_OBJECTS,),
+        },
     ),
     Entry(
         "rank", "rank", "RankingLearner", "ranker",
@@ -224,7 +238,13 @@ TASKS = [
         "rank", "kernel_rank", "KernelRankingLearner", "ranker",
         {"train": (*_KERNEL_RANK, g.FILES, *g.LISTS), **_RANK},
         kernel=True,
-        of_objects=(*_KERNEL_RANK, _OBJECTS, _WEIGHT),
+        of_objects={
+            "train": (*_KERNEL_RANK, _OBJECTS, _WEIGHT),
+            "rank": (_OBJECTS, g.SCORES, g.HYPOTHESIS),
+            "explain": (_OBJECTS, g.PARTS, g.HYPOTHESIS),
+            "eval": (_OBJECTS, g.HYPOTHESIS),
+            "certify": (_OBJECTS, _WEIGHT),
+        },
     ),
     Entry(
         "tag", "tag", "SequenceLearner", "tagger",
@@ -264,6 +284,6 @@ def of_name(name: str, kernel: bool) -> Entry:
     return next((entry for entry in found if entry.kernel == kernel), found[0])
 
 
-def options_of(command: str) -> Iterator[g.Group]:
+def options_of(command: str) -> Iterator[g.OptionGroup]:
     for entry in TASKS:
         yield from entry.takes.get(command, ())

@@ -28,7 +28,7 @@ class Explained(NamedTuple):
         return "".join(f"{head}{told}\n" for head, told in zip(heads, self.found, strict=True)) + "\n"
 
     def json(self) -> str:
-        """For machines: a line."""
+        """Return it as a line of JSON."""
         parts = [told.to_dict() for told in self.found]
         return as_json({**self.beside, "explanations": parts} if self.titles else {**self.beside, **parts[0]}) + "\n"
 

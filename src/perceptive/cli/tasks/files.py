@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FileJob:
-    """Training from a `FileSource`; a learner that goes on, or one that is made for what the files hold."""
+    """Training from a `FileSource`, of a given learner, or of a new one that fits the files."""
 
     certifies = False
 
@@ -40,7 +40,7 @@ class FileJob:
         self.stream, self.files, self.log, self.learner, self._make = stream, stream.files, stream.log, learner, make
         self._size = sum(map(size_of, self.files))
         self.cluster: Any = None
-        self.source: FileSource  # or what is as one, on a cluster
+        self.source: FileSource  # or a `ClusterSource`, which has the same methods
         seed = 0 if learner is None else learner.parameters.random_state
         seed = seed if options.random_state is None else options.random_state
         how: dict[str, Any] = {"holdout": training.validation_fraction, "seed": seed}
@@ -62,16 +62,16 @@ class FileJob:
             self.learner = self._make(self.source)
 
     @property
-    def passes(self) -> int:
-        """The first one may be before the epochs."""
+    def readings(self) -> int:
+        """1 if the files are read before the first epoch, else 0."""
         return int(self.source.reads_first)
 
     def done(self, run: Run, played: int) -> float:
-        """What was read before this epoch, and what the source has read of this one."""
-        return (run.epoch + self.passes) * self._size + self.source.done
+        """Return the bytes that were read in earlier epochs and in this one."""
+        return (run.epoch + self.readings) * self._size + self.source.done
 
     def finished(self, learner: Any) -> Any:
-        """The learner, with the names of hashed features that were met; its examples leave memory to be saved with."""
+        """Give the learner the names of its hashed features, and free the memory of the examples."""
         learner.space.remember(self.log.names, self.stream.columns)
         if self.cluster is None:
             self.source.let_go()
@@ -82,7 +82,7 @@ class FileJob:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What the first epoch met."""
+        """Counts of what the first epoch read."""
         found = self.source.split
         return {"examples": found.examples, "skipped": self.source.skipped, "unanswered": found.unanswered}
 
@@ -102,7 +102,7 @@ class RowsJob(FileJob):
 
     @property
     def certifies(self) -> bool:  # type: ignore[override]
-        """The cache is read once more, which costs little."""
+        """Whether there is a cache, so that reading the examples again costs little."""
         return self.source.cached
 
     def finished(self, learner: Any) -> Any:

@@ -99,9 +99,9 @@ class KernelClassify(OfKernel, Classify):
             read = _rows(stream, learner)
         if learner is None:
             learner = _new_learner(options, read, kernel, stream)
-        read = read._replace(weights=class_weighted(read.weights, read.y, weights_given(options, stream)))
         held = held_out(training.validation_fraction, learner.parameters.random_state, read.numbers, Labels.of(read.y))
-        taught, kept = read.take(np.flatnonzero(~held)), read.take(np.flatnonzero(held))
+        (X, y, weights), kept = read.take(np.flatnonzero(~held)), read.take(np.flatnonzero(held))
+        taught = X, y, class_weighted(weights, y, weights_given(options, stream))
 
         def accuracy() -> float:
             said = learner.predict_many(kept[0])
@@ -188,7 +188,7 @@ def kernel_for(options: argparse.Namespace, learner: Any) -> Kernel:
         raise UsageError(f"--kernel {options.kernel}: files hold no Gram matrices; give them from Python")
     if not kernel.vectors:
         entry = of_name(options.task, kernel=True)
-        entry.refuse(options, entry.of_objects, f"{entry.title} of strings and trees")
+        entry.refuse_of_objects(options, entry.title)
     return kernel
 
 

@@ -36,7 +36,7 @@ from perceptive.training.blocks import NO_LISTS, NO_PREFERENCE, NOTHING_BETTER
 from perceptive.training.loop import InMemory
 
 
-class Lists(NamedTuple):
+class ListsRead(NamedTuple):
     """The lists of some files that have answers, in memory."""
 
     X: Any
@@ -48,12 +48,12 @@ class Lists(NamedTuple):
     files: Any
     log: Log
 
-    def take(self, which: NDArray[np.int64]) -> Lists:
+    def take(self, which: NDArray[np.int64]) -> ListsRead:
         """Return some of the lists."""
         rows, starts = rows_of_lists(starts_of(self.sizes, len(self.grades)), which)
         X = [self.X[i] for i in rows.tolist()] if isinstance(self.X, list) else self.X[rows]
         weights = None if self.weights is None else self.weights[which]
-        return Lists(X, self.grades[rows], np.diff(starts), weights, self.numbers[which], *self[5:])
+        return ListsRead(X, self.grades[rows], np.diff(starts), weights, self.numbers[which], *self[5:])
 
 
 class KernelRank(OfKernel, Rank):
@@ -121,7 +121,7 @@ def _known(learner: Any, part: Any) -> Any:
     return part.examples.narrow(width).X(width)
 
 
-def _dataset(learner: Any, lists: Lists, **how: Any) -> Any:
+def _dataset(learner: Any, lists: ListsRead, **how: Any) -> Any:
     return learner.dataset(lists.X, lists.grades, lists.weights, sizes=lists.sizes, **how)
 
 
@@ -133,7 +133,7 @@ def _scored_objects(learner: Any, options: argparse.Namespace) -> Opened:
     return Opened(files, log, ((len(one), (one, np.empty(0) if one.made is None else one.made)) for one in lists))
 
 
-def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> Lists:
+def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) -> ListsRead:
     """The lists of files that have answers."""
     log = Log()
     parts: list[Any]
@@ -155,7 +155,7 @@ def _answered(options: argparse.Namespace, stream: Stream | None, learner: Any) 
         raise ValueError(NO_LISTS)
     X = [x for part in parts for x in part.examples] if stream is None else _rows(stream, learner, parts)
     unanswered = int(np.count_nonzero(~answered))
-    every = Lists(X, grades, sizes, join_weights(parts), numbers, unanswered, files, log)
+    every = ListsRead(X, grades, sizes, join_weights(parts), numbers, unanswered, files, log)
     return every.take(np.flatnonzero(answered)) if unanswered else every
 
 

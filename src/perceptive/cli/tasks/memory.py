@@ -24,23 +24,23 @@ class MemoryJob:
     """Training from one dataset."""
 
     learner: Any
-    source: Any  # of one dataset: `InMemory`, or on a cluster
+    source: Any  # `InMemory`, or one on a cluster
     metric: str  # of the held-out part
     files: Sequence[str]
     log: Log
     counts: dict[str, int]  # as `Job.counts`
-    look: Callable[[Any], Dataset]  # makes the dataset once more, to be looked at by a learner
-    calibrate: Callable[[Any], None] | None = None  # on what was held out; not for votes, which need none
-    cluster: Any = None  # whose workers have the examples, if one has
+    look: Callable[[Any], Dataset]  # makes the dataset again, for a learner that only looks at it
+    calibrate: Callable[[Any], None] | None = None  # on the held-out part; votes need no calibration
+    cluster: Any = None  # the one whose workers have the examples, if any
 
     certifies = False
-    passes = 0
+    readings = 0
 
     def prepare(self, report: Callable[[float], None]) -> None:
-        """All has been read."""
+        """Do nothing: everything has been read."""
 
     def done(self, run: Run, played: int) -> float:
-        """The share of the examples that have been played, as that of the files."""
+        """Return the bytes of the files, times the share of the examples that have been played."""
         return played / max(1, len(self.source.dataset)) * sum(map(size_of, self.files))
 
     def finished(self, learner: Any) -> Any:

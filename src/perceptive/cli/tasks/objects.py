@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def object_files(options: argparse.Namespace) -> list[str]:
-    """The files, which must be JSON lines."""
+    """Return the files; raise if they are not JSON lines."""
     if options.format not in (None, "json", "jsonl"):
         raise UsageError(JSON_ONLY.format(options.format))
     files = expand_there(options.data)
@@ -56,7 +56,7 @@ def object_files(options: argparse.Namespace) -> list[str]:
 
 
 class Objects:
-    """The objects of files, with labels as a learner reads them, or as a new one does."""
+    """The objects of files; their labels are read as the learner, or a new one, reads them."""
 
     def __init__(self, options: argparse.Namespace, learner: Any) -> None:
         self.files, self.log = object_files(options), Log()
@@ -66,13 +66,13 @@ class Objects:
         return filter(None, self.lines())
 
     def lines(self) -> Iterator[Line | None]:
-        """What each line holds; None where that is no object."""
+        """Yield what each line holds; None for a line without an object."""
         for file, path in enumerate(self.files):
             for lines in read_json_lines(path, self.log, self.skip, partial(self._read, file), blank=True):
                 yield from lines
 
     def sound(self, lines: list[Line], attempt: Callable[[list[dict[str, Any]]], Any]) -> tuple[list[Found], Any]:
-        """Those that ``attempt`` takes, and what it makes of them; there is a complaint about the others."""
+        """Return the objects that ``attempt`` accepts, and its result; complain about the others."""
 
         def tried(found: list[Found]) -> Any:
             try:
@@ -98,7 +98,7 @@ class Objects:
 
 
 def _label_reader(options: argparse.Namespace, learner: Any) -> LabelReader:
-    """What reads labels: as tables do, unless that would change classes of the learner, as in models from before."""
+    """Return what reads labels: as in tables, unless that would change the classes of a model of an earlier build."""
     reading = labels_told(options) if learner is None else reading_for(learner.classes)
     parser = FileFormat(name="json", labels=reading, bits=1).parser()
 
@@ -117,16 +117,16 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def try_objects(kernel: Kernel, learner: Any, dtype: str, X: list[Any]) -> None:
-    """Raise where a kernel does not take objects as a learner wants them, or not beside its supports."""
+    """Raise if a kernel cannot compare these objects, or not with the supports of the learner."""
     prepared = kernel.resolved(X).prepare(X, np.dtype(dtype))
     if learner is not None and learner.dual is not None and learner.dual.supports is not None:
         check_alike(learner.dual.supports, prepared)
 
 
 def with_numbers(kernel: Kernel, lines: list[Line]) -> Kernel:
-    """The kernel, in which kernels of vectors without "@" compare the numbers that the first line has."""
+    """Return the kernel; in it, kernels of vectors without "@" compare the numbers that the first line has."""
     taken: list[Any] = []
-    whole: list[Kernel] = []  # those that see all of a line
+    whole: list[Kernel] = []  # that compare whole lines
     waiting = [kernel]
     while waiting:
         one = waiting.pop()

@@ -58,7 +58,7 @@ class Rank(OfRows):
         return stream, new
 
     def follow(self, options: argparse.Namespace, learner: Any) -> tuple[Any, Iterator[Dataset]]:
-        """Lists as they arrive: a list of svmlight ends where the query changes, one of JSON with its line."""
+        """Learn from lists as they arrive: one of svmlight ends where the query changes, one of JSON with its line."""
         stream, new = self._begin(options, learner)
         kind, width = ListBlocks(), stream.format.width
 
@@ -97,7 +97,7 @@ class Rank(OfRows):
         return opened._replace(parts=((len(part), _lines(part, scores, options)) for _, (part, scores) in opened.parts))
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
-        """What made the order of each list: the features of each candidate, the best first."""
+        """Explain the order of each list: the features of each candidate, the best first."""
         from perceptive.explanation import explain_rows, file_names
 
         stream = stream_for(learner, options, names=True)
@@ -160,7 +160,7 @@ def weighed_stream(learner: Any, options: argparse.Namespace) -> Stream:
 
 
 def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:
-    """Scored lists with the explanations of their candidates, the best first."""
+    """Explain the candidates of scored lists, the best first."""
 
     def parts() -> Iterator[tuple[int, list[Explained]]]:
         number = 0
@@ -180,7 +180,7 @@ def explained_lists(opened: Opened, tell: Callable[[Any], list[Any]]) -> Opened:
 
 
 def _undefined(name: str, grades: Scores, counted: int) -> str:
-    """Why a metric is not defined."""
+    """Say why a metric is not defined."""
     if name == "map" and counted:
         which = "every grade is above 0" if (grades > 0).all() else "no list has grades above 0 and others"
         return f"not defined: {which}; candidates with grades above 0 are the relevant ones"

@@ -23,8 +23,9 @@ from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking import BITS, RANKER, RerankingLearner
 from perceptive.models.registry import load_learner
 from perceptive.parameters import RankingParameters, TrainingParameters
+from perceptive.processors import processors
 from perceptive.streams.blocks import expand
-from perceptive.streams.parsing import Log, default_threads
+from perceptive.streams.parsing import Log
 from perceptive.training.loop import InMemory
 from perceptive.training.reranking import epochs_made, train_like
 
@@ -59,7 +60,7 @@ class Rerank(Tag):
             learner = RerankingLearner(base, ranker, **own)
         learner.fold_epochs = options.base_epochs or learner.fold_epochs or epochs_made(base)
         learner.fit_tagger = train_like(base, learner.fold_epochs)
-        learner.threads, learner.remembers_names = options.threads or default_threads(), options.invert_hash
+        learner.threads, learner.remembers_names = options.threads or processors(), options.invert_hash
         return learner  # type: ignore[no-any-return]
 
     def _ranked_on_cluster(
@@ -107,7 +108,7 @@ class Rerank(Tag):
 
 
 def _base(options: argparse.Namespace) -> Any:
-    """The tagger that proposes."""
+    """Return the tagger that proposes the candidates."""
     if options.base is None:
         raise UsageError("--task rerank needs --base MODEL, a tagger of train --task tag")
     base = load_learner(options.base)

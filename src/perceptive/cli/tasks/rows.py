@@ -23,6 +23,7 @@ from perceptive.streams.examples import Examples
 from perceptive.streams.file_format import ALIASES, NAMED_FEATURES, NO_KEY
 from perceptive.streams.guessing import by_name, told_by
 from perceptive.streams.label_reading import reading_for, reading_of_words
+from perceptive.streams.meaning import check_meaning
 from perceptive.streams.parsing import Log
 from perceptive.streams.tables import names_in
 from perceptive.streams.values import some_names
@@ -112,6 +113,9 @@ def _of_text(values: Mapping[str, Any]) -> dict[str, Any]:
 def stream_for(learner: Any, options: argparse.Namespace, fixed: bool = False, names: bool = False) -> Stream:
     """The files of a command that uses a model; ``names`` is whether the log takes those of hashed features."""
     format = _with_columns(learner, format_of(learner, options, fixed), expand(options.data))
+    check_meaning(format, {"quote": getattr(options, "quote", None)})
+    if getattr(options, "unlabelled", False) and format.name != "text":
+        raise UsageError(f"--unlabelled is about lines of text, and these are {format.name} files; leave it out")
     read = "float32" if format.columns is None else "float64"  # as files, and as frames
     stream = streams.open(
         options.data,

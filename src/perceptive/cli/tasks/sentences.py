@@ -17,11 +17,11 @@ from perceptive.data.documents import bare_sentences
 from perceptive.data.sentence_files import Annotated, SentenceFiles, check_answered
 from perceptive.errors import ExampleError, ExampleWarning, ParameterWarning, UsageError, plural
 from perceptive.features.tokens import TOKENISER
+from perceptive.processors import processors
 from perceptive.streams import conllu
 from perceptive.streams.blocks import STDIN, expand
 from perceptive.streams.columns import LAST, Columns
 from perceptive.streams.documents import Document
-from perceptive.streams.parsing import default_threads
 from perceptive.streams.sentence import Place, Row, Sentence
 from perceptive.streams.text_lines import check_encoding
 
@@ -30,7 +30,7 @@ SENTENCE_ENDS = re.compile(r"\w[.!?…][\"'”’»)]*\Z")  # at the end of a wo
 
 
 def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
-    """How files are read: as told, else as the model has learned, else as their format has it."""
+    """Return how files are read: by the options, else as the model has learned, else by their format."""
     learned = learner is not None and learner.label_column is not None
     segments = learner is not None and (learner.given or learner.scheme) is not None
     columns = Columns(universal=ENTITY if segments else conllu.LABEL)
@@ -50,7 +50,7 @@ def files_of(options: argparse.Namespace, learner: Any) -> SentenceFiles:
 
 
 def read(paths: list[str], files: SentenceFiles, keep_texts: bool = False) -> Annotated:
-    """The sentences of files, their labels, and where they stand."""
+    """Read the sentences of files, with their labels and places."""
     with located([]):
         found = files.read(paths, keep_texts=keep_texts)
     check_answered(found.y, found.columns, found.unanswered)
@@ -60,7 +60,7 @@ def read(paths: list[str], files: SentenceFiles, keep_texts: bool = False) -> An
 
 
 def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
-    """Let a tagger know how its files are read; says which of the columns that were named its templates pass over."""
+    """Let a tagger remember how its files are read; note which chosen columns its templates do not read."""
     n, read = len(sentence[0]), learner.templates.n_base
     if columns.chosen and learner.label_column is None and learner.features is None and read < n:
         said = f"the templates read the first {read} of {n} columns of a token; the others are not used"
@@ -69,7 +69,7 @@ def remember(learner: Any, columns: Columns, sentence: Sequence[Any]) -> None:
 
 
 def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence]]:
-    """The sentences of files, or of a text, some at a time; of standard input as they come."""
+    """Yield the sentences of files or of a text in batches; those of standard input as they arrive."""
     if getattr(options, "text", None) is not None:
         if sentences := bare_sentences(Document(options.text, path="--text", format="raw"), learner.tokeniser):
             yield sentences
@@ -85,7 +85,7 @@ def batches(options: argparse.Namespace, learner: Any) -> Iterator[list[Sentence
 
 
 def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence[Sentence]) -> None:
-    """Say that files have other columns than the model reads, as raw text does."""
+    """Note that files have other columns than the model reads, for example because they are raw text."""
     named = (
         learner.columns
         or options.columns
@@ -113,12 +113,12 @@ def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence
 
 
 def threads_of(options: argparse.Namespace, paths: Sequence[str]) -> int:
-    """Threads that tag; one where lines come as somebody writes them, so that none waits for those behind it."""
-    return 1 if STDIN in paths else options.threads or default_threads()
+    """Return the number of threads that tag: one for standard input, so that no line waits for later ones."""
+    return 1 if STDIN in paths else options.threads or processors()
 
 
 def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:
-    """A sentence without the column of labels, if it has one; one behind all that is read may stay."""
+    """Return a sentence without its column of labels; a last one may stay, since no template reads it."""
     told = files_of(options, learner).columns
     if not sentence.in_columns:
         return told.tokens(sentence)

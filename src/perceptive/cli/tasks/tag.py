@@ -191,7 +191,7 @@ class Tag:
     # ------------------------------------------------------------ using a model
 
     def check(self, learner: Any, path: str) -> None:
-        """Every tagger serves files."""
+        """Do nothing: every tagger can be used on files."""
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The columns as they came, with the labels behind them."""

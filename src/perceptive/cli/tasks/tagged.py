@@ -65,7 +65,7 @@ def tagged(options: argparse.Namespace, learner: Any, batch: list[Sentence], sep
 
 
 def words_of(sentence: list[Any]) -> list[str]:
-    """The first column."""
+    """Return the first column of each token: its word."""
     return [row if isinstance(row, str) else row[0] for row in sentence]
 
 
