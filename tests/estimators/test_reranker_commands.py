@@ -8,7 +8,7 @@ import pytest
 
 import perceptive
 import perceptive.model_file
-from perceptive import Reranker
+from perceptive import LinearRanker, Reranker
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.learners.reranking import RerankingLearner
 from tagger_data import ambiguous_names
@@ -32,6 +32,24 @@ def files(sentences, tmp_path, capsys):
     )  # fmt: skip
     assert code == 0, err
     return tmp_path
+
+
+def test_parameters_of_the_default_rule_are_taken(files, sentences, capsys):
+    """``--C`` alone was refused, as if the rule were the perceptron; the warning about few sentences names it."""
+    model = files / "c.model"
+    how = ("--task", "rerank", "--base", files / "ner.model", "--candidates", 10, "--folds", 3, "-o", model)
+    code, _, err = run(capsys, "train", files / "train.conll", *how, "--C", 0.1, "--quiet")
+    assert code == 0, err
+    ranker = LinearRanker(rule="pa1", C=0.1, pairs="best", cost="grade", bits=20)
+    expected = Reranker(BASE, k=10, folds=3, ranker=ranker).fit(sentences[0][:90], sentences[1][:90])
+    loaded = perceptive.load_learner(model)
+    assert (loaded.ranker.parameters.rule, loaded.ranker.parameters.C) == ("pa1", 0.1)
+    assert loaded.predict_many([[(word,) for word in x] for x in sentences[0][90:]]) == expected.predict(
+        sentences[0][90:]
+    )
+    code, _, err = run(capsys, "train", files / "train.conll", *how, "--rule", "perceptron", "--C", 0.1)
+    assert code == 2
+    assert "--C has no effect with --rule perceptron" in err
 
 
 def test_train_tag_and_eval(files, sentences, capsys):

@@ -47,6 +47,10 @@ def fill(options: argparse.Namespace, entry: Entry, task: Task, opened: ExitStac
         found = DEFAULTS[kind_of(options)]
     elif entry.name == "tag":
         found = of_preset(options, task, opened)
+    elif entry.name == "rerank":
+        from perceptive.learners.reranking import RANKER  # other tasks need none of it
+
+        found = {"rule": RANKER["rule"]}  # the rest is the reranker's own, with this rule
     else:
         return
     for name, value in found.items():

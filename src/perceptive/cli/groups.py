@@ -180,8 +180,9 @@ LISTS = (FEATURES.without("invert_hash"), TABLES.only("text_column", "weight", "
 
 # What --rule and --bias are by default hangs on the files: see `perceptive.cli.defaults`.
 LEARNER = parameters("learner", LinearParameters, "cost").saying(
-    rule="arow to classify texts, svmlight and vw; pa1 to tag with the presets chunking, ner and pos; else perceptron",
-    C="1.0; 0.03 to tag",
+    rule="arow to classify texts, svmlight and vw; pa1 to rerank, and to tag with the presets chunking, ner and pos; "
+    "else perceptron",
+    C="1.0; 0.03 to tag; 0.01 to rerank",
     r="0.1 for texts, else 1.0",
     bias="auto to classify numbers, else 1.0",
 )
@@ -284,7 +285,12 @@ _LISTS = "ranking (--task rank): svmlight with qid:, or JSON lines with candidat
 RANKER = parameters(_LISTS, RankingParameters, "cost")
 KERNEL_RANKER = parameters(_LISTS, KernelRankingParameters, "cost", "cache_size")
 PAIR_COST = OptionGroup(
-    _LISTS, {"pair_cost": _choice(_COST.metadata["help"], *filter(None, _COST.metadata["choices"]))}
+    _LISTS,
+    {
+        "pair_cost": _choice(
+            f"{_COST.metadata['help']} (default: all alike; grade to rerank)", *filter(None, _COST.metadata["choices"])
+        )
+    },
 )
 RERANKER = OptionGroup(
     "reranking (--task rerank): sentences in columns, and a tagger that proposes",
