@@ -95,7 +95,7 @@ rivals: $(CORE) $(BENCH) ## one table over all tasks, beside every rival; needs 
 	$(BIN)/python benchmarks/every_rival.py --write
 
 PAPERS ?=
-papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/papers (an hour); PAPERS= names some; needs PERCEPTIVE_DATA
+papers: $(CORE) $(BENCH) $(TEST) ## tables and figures of the papers, into docs/papers (twelve minutes on two cores); PAPERS= names some; needs PERCEPTIVE_DATA
 	cd benchmarks && $(abspath $(BIN))/python -m papers $(PAPERS)
 
 # $(call built,instrumented,INSTRUMENTED) builds with -DPERCEPTIVE_INSTRUMENTED=ON, in build/instrumented. $(call site,races,DIR) makes
