@@ -88,7 +88,7 @@ def test_a_preset_brings_its_parameters(tmp_path, options):
 
 def test_help_tells_what_presets_bring(tmp_path):
     said = " ".join(perceptive("train", "--help", cwd=tmp_path).stdout.split())
-    assert "pa1 to tag with the presets chunking, ner and pos; else perceptron" in said
+    assert "pa1 to rerank, and to tag with the presets chunking, ner and pos; else perceptron" in said
     assert "(default: 10; 40 to tag by a rule other than perceptron)" in said
     assert "(default: bioes with the presets chunking and ner, else none)" in said
 

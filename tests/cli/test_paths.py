@@ -1,10 +1,13 @@
 """No command writes over a file that it reads, or over another that it writes."""
 
 import json
+import os
 
 import pytest
 
 from command_line import perceptive, process
+from perceptive.cli.paths import check_paths
+from perceptive.errors import UsageError
 
 
 def test_nothing_is_overwritten_that_is_to_be_read(data):
@@ -109,3 +112,12 @@ def test_a_certificate_that_fails_costs_no_model(data, monkeypatch, options, bro
     assert told["certificate"] is None
     assert told["learner"]["rounds"] > 0
     perceptive("predict", "m", "test.svm", cwd=data)
+
+
+def test_a_file_that_another_run_removes_meanwhile_is_compared_by_name(tmp_path, monkeypatch):
+    """The checkpoint of a run that ended at this moment: "No such file or directory" was said."""
+    monkeypatch.setattr(os.path, "exists", lambda path: True)  # as it was a moment ago
+    monkeypatch.chdir(tmp_path)
+    check_paths(["model", "kept.cache", "point"], [])
+    with pytest.raises(UsageError, match="written twice"):
+        check_paths(["model", "point", "point"], [])

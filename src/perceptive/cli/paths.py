@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import io
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from perceptive.errors import UsageError, naming_full
@@ -51,8 +52,8 @@ def expand_there(paths: Sequence[str]) -> list[str]:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two paths are the same file; those that are not there yet are compared by name."""
-    if os.path.exists(one) and os.path.exists(other):
+    """Whether two paths are the same file; those that are not there, or no longer, are compared by name."""
+    with suppress(OSError):
         return os.path.samefile(one, other)
     return os.path.realpath(one) == os.path.realpath(other)
 
@@ -61,11 +62,15 @@ def _check_target(path: str, devices: bool) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ValueError(f"{path}: the folder does not exist; make it first")
-    if os.path.isdir(path):
+    try:
+        mode, written = os.stat(path).st_mode, path  # once: another run may remove the file at any time
+    except OSError:
+        mode, written = stat.S_IFREG, folder
+    if stat.S_ISDIR(mode):
         raise ValueError(f"{path}: is a folder; give a file")
-    if os.path.exists(path) and not os.path.isfile(path) and not devices:
+    if not stat.S_ISREG(mode) and not devices:
         raise ValueError(f"{path}: {NO_FILE}")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    if not os.access(written, os.W_OK) and os.path.exists(written):
         raise ValueError(f"{path}: cannot be written; check the permissions")
 
 
