@@ -294,6 +294,28 @@ def parts_of_speech(seeds: int = 5) -> Table:
     return table
 
 
+def many_types() -> Table:
+    """0040: training on names of many types, whose labels have constraints; the checksum is that of the predictions.
+
+    OTHER/bin/python benchmarks/decisions.py many_types measures another build.
+    """
+    table = Table("4,000 made sentences, preset ner (BIOES inside)", ["types", "labels", "epochs", "CPU s", "checksum"])
+    for types, epochs in ((66, 5), (400, 1)):
+        draw = random.Random(0)
+        X, y = [], []
+        for _ in range(4000):
+            kinds = [draw.randrange(types) for _ in range(3)]
+            X.append([word for kind in kinds for word in ("so", f"Name{kind}", f"Of{draw.randrange(50)}", "went")])
+            y.append([label for kind in kinds for label in ("O", f"B-T{kind}", f"I-T{kind}", "O")])
+        tagger = SequenceTagger(template="ner", epochs=epochs, tol=0.0)
+        began = time.process_time()
+        tagger.fit(X, y)
+        seconds = time.process_time() - began
+        found = zlib.crc32(json.dumps([[*labels] for labels in tagger.predict(X[:200])]).encode())
+        table.rows.append([*map(str, (types, len(tagger.learner_.labels), epochs)), f"{seconds:.1f}", f"{found:08x}"])
+    return table
+
+
 def _xpos(path: str) -> tuple[list[list[str]], list[list[str]]]:
     """Words and their tags in the second column."""
     X, _ = conll.read(Path(os.environ["PERCEPTIVE_DATA"]) / path)
@@ -313,7 +335,7 @@ def _cpu(work: Callable[[], Any]) -> float:
 PARTS = {
     part.__name__: part
     for part in (
-        checksum, sizes, probabilities, wine, bias, raw_input, scale, scaled_lists, slips, parts_of_speech
+        checksum, sizes, probabilities, wine, bias, raw_input, scale, scaled_lists, slips, many_types, parts_of_speech
     )
 }  # fmt: skip
 
