@@ -149,12 +149,22 @@ def test_a_stream_that_begins_with_rows_of_a_frame_matches_columns_by_name(estim
     assert (perceptive.load(tmp_path / "m").predict(turned) == expected).all()
 
 
-def test_a_ranker_that_begins_with_a_frame_matches_columns_by_name():
+@pytest.mark.parametrize("estimator", [LinearRanker, KernelRanker])
+def test_a_ranker_that_begins_with_a_frame_matches_columns_by_name(estimator):
     frame, _ = frame_of_numbers()
-    lists, model = [frame[i : i + 6] for i in range(0, 60, 6)], LinearRanker()
+    lists, model = [frame[i : i + 6] for i in range(0, 60, 6)], estimator()
     for one in lists:
         model.learn(one, int(np.argmax(one.a - one.c)))
     assert [model.rank(one[["c", "a", "b"]]) for one in lists] == [model.rank(one) for one in lists]
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier, KernelClassifier, LinearRanker, KernelRanker])
+def test_a_stream_refuses_two_columns_of_one_name(estimator):
+    """As `fit` does; nothing is learned."""
+    model, frame = estimator(), pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="'a' 2 times; rename"):
+        model.learn_one(frame, 0)
+    assert not hasattr(model, "learner_")
 
 
 def test_columns_without_names_have_none():

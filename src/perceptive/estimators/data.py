@@ -242,6 +242,8 @@ def number(value: Any, row: int, name: str) -> float:
 def row_of(estimator: Any, x: Any, learner: Any) -> Any:
     """Return one example in the form that the learner takes: in columns by name, or a row of a frame as a dict."""
     known = estimator.__dict__.get("feature_names_in_")
+    if is_frame(x):
+        names_of(x)  # raises if two columns have the same name
     if known is not None and (is_frame(x) or is_dicts(x)):
         x = in_columns(estimator, x)
     elif known is not None and hasattr(x, "to_dict") and {*known} <= {*x.index}:  # a row of a frame

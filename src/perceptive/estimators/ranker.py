@@ -21,6 +21,7 @@ from perceptive.data.lists import (
     objects,
     starts_of,
 )
+from perceptive.data.raw import names_of
 from perceptive.data.rows import is_dicts
 from perceptive.data.sample_weights import check_weights
 from perceptive.errors import ParameterError
@@ -236,6 +237,8 @@ class RankerMixin(RunMixin[LearnerType]):
 
     def _one_list(self, xs: Any) -> Any:
         """One list of candidates as the learner takes it: columns of frames and dicts are matched by name."""
+        if is_frame(xs):
+            names_of(xs)  # raises if two columns have the same name
         return self._rows(xs) if hasattr(self, "feature_names_in_") and (is_frame(xs) or is_dicts(xs)) else xs
 
     def predict_one(self, xs: Any, hypothesis: str | None = None) -> int | None:
