@@ -181,7 +181,7 @@ class SequenceParameters(Checked, SequenceGroup, _Journal):
             )  # fmt: skip
         if self.segments and self.beam:
             raise ParameterError("{} does not go with {}; {} bounds its work", "beam", segments, "max_segment")
-        if self.segments and self.constraints not in ("auto", "bio"):
+        if self.segments and self.constraints not in ("auto", "bio", "iob2"):
             raise ParameterError(
                 "{} does not go with {}: labels are BIO tags", Parameter("constraints", self.constraints), segments
             )

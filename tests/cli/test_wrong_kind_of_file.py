@@ -44,6 +44,11 @@ KAGGLE = "Sentence #,Word,POS,Tag\nSentence: 1,Thousands,NNS,O\n,of,IN,O\n,Irani
             KAGGLE,
             "d.csv:3: 1 column where line 1 has 2; give every token the same columns. If commas separate the columns",
         ),
+        (
+            "d.csv",
+            "text,label\nhello there,a\nmore words,b\n",
+            "d.csv:2: 2 columns where line 1 has 1; give every token the same columns. If commas separate the columns",
+        ),
         ("d.conll", "Ada B-PER\rleft O\r\rYes O\r", "d.conll: lines end with a carriage return; convert it, as tr"),
     ],
 )

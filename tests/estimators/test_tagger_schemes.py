@@ -88,6 +88,14 @@ def test_labels_that_break_their_scheme_in_a_few_places_are_read_as_conlleval_re
         assert SequenceTagger(template="hmm", repair="off").fit(X, y).scheme_ is None
 
 
+@pytest.mark.parametrize(("name", "scheme"), [("iob2", "bio"), ("iobes", "bioes")])
+def test_schemes_have_the_other_names_in_use(name, scheme):
+    y = [schemes.convert(labels, "bio", scheme) for labels in Y]
+    tagger, known = (SequenceTagger(template="hmm", constraints=one).fit(X, y) for one in (name, scheme))
+    assert tagger.scheme_ == scheme
+    assert tagger.predict(X_TEST) == known.predict(X_TEST)
+
+
 def test_labels_that_break_a_scheme_everywhere_have_none():
     y, _ = broken(Y, 2)
     with pytest.warns(UserWarning, match="so predictions follow no scheme"):

@@ -61,6 +61,7 @@ class Labelling:
     def of(cls, p: SequenceParameters) -> Self:
         """Return a labelling with these parameters."""
         wanted, encoding = "bio" if p.segments else p.constraints, None if p.encoding == "none" else p.encoding
+        wanted = schemes.ALIASES.get(str(wanted), wanted)
         return cls(wanted, p.segments, encoding, p.max_segment, longest=p.max_segment, repair=p.repair)
 
     def check(self, y: Sequence[Sequence[Any]]) -> None:

@@ -188,7 +188,7 @@ def label_at(sentence: Sentence, label: int) -> int:
 def likely_cause(path: str, lines: Sequence[str]) -> str:
     """Say what a file may be if its lines are not in columns, with the cure; empty if that is not clear."""
     commas = {line.count(",") for line in lines}
-    if len(commas) == 1 and 0 not in commas:
+    if path.lower().endswith(".csv") or (len(commas) == 1 and 0 not in commas):
         return ". If commas separate the columns, write tabs instead, and an empty line between sentences"
     if lacks_spans(path):
         return f". If it is a text of brat, write its spans into {paths_of(path)[1]}, which is empty if it has none"

@@ -257,7 +257,7 @@ def _of_tabs(look: _Look, line: str) -> str:
     if look.tabs and (here, there) != (line, look.line) and len(_row(here, True)) == len(_row(there, True)):
         which = f"Line {look.first}" if here == line else "This line"
         return f". {which} ends in a tab; delete it, or fill in the column"
-    if len(_row(line, not look.tabs)) != look.width:
+    if ("\t" in line) == look.tabs or len(_row(line, not look.tabs)) != look.width:
         return ""
     here, there = ("spaces", "tabs") if look.tabs else ("tabs", "spaces")
     return f". This line has {here} where line {look.first} has {there}; write the same in all"
