@@ -199,9 +199,7 @@ class DecodingGroup(Group):
     constraints: str | None = parameter(
         "auto",
         "scheme that every prediction follows; 'auto' recognises it",
-        one_of(
-            "auto", "bio", "iob2", "iob1", "bioes", "iobes", "bilou", "ioe2", "ioe1", "bmes", "bmewo", "none", None
-        ),
+        one_of("auto", "bio", "iob2", "iob1", "bioes", "iobes", "bilou", "ioe2", "ioe1", "bmes", "bmewo", "none", None),
         doc='Scheme that every prediction follows; "auto" lets `fit` recognise it.',
     )
     repair: str = parameter(
