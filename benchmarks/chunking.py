@@ -43,7 +43,7 @@ def main() -> None:
         began, found = time.process_time(), [[[] for _ in X] for _ in range(2 if chosen.reranked else 1)]
         for out in outs:
             kept = sorted({*range(len(X))} - {*out})
-            how = {**LONGER, **PARAMETERS["chunking"], "random_state": seed}
+            how = {**LONGER, **PARAMETERS["chunking"], "min_count": 2, "random_state": seed}  # as the preset's "auto"
             model: Any = SequenceTagger(template="\n".join([*lines, *chosen.more]), **how)
             if chosen.reranked:
                 model = Reranker(model, ranker=LinearRanker(bits=BITS, **RANKER, random_state=seed))

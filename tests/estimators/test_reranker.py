@@ -12,7 +12,7 @@ from perceptive.cli import main
 from perceptive.evaluation.conlleval import evaluate, segments
 from perceptive.kernels import Custom, Spectrum, SubsetTree, as_kernel
 from perceptive.learners import SequenceLearner
-from perceptive.learners.candidates import shape, structure_of, to_tree
+from perceptive.learners.description import shape, structure_of, to_tree
 from perceptive.learners.reranking import RerankingLearner
 from perceptive.models.registry import load_learner
 from tagger_data import ambiguous_names
@@ -228,7 +228,7 @@ def test_the_oracle_is_the_best_f_whatever_the_target(sentences):
     worse, nearly = ["O"] * len(truth), [*truth[:-1], "B-P"]
     proposed = [[(worse, 2.0), (truth, 1.0)], [(worse, 2.0), (nearly, 1.0)]]
     for target in ("f1", "exact"):
-        *_, oracle = graded_lists([x, x], [truth, truth], proposed, target, None, None)
+        *_, oracle = graded_lists([x, x], [truth, truth], proposed, target)
         assert oracle == evaluate([truth, truth], [truth, nearly]).f1 / 100
 
 
@@ -238,8 +238,8 @@ def test_hashed_candidates_are_what_dicts_would_be(sentences):
 
     X, y = sentences[0][:80], sentences[1][:80]
     proposed = SequenceTagger(template=["word", "@label[-1]"], epochs=1).fit(X, y).predict_kbest(X, 4)
-    dicts, grades, sizes, *_ = graded_lists(X, y, proposed, "f1", None, None)
-    rows, same_grades, same_sizes, *_ = graded_lists(X, y, proposed, "f1", None, None, hashing=HashKernel(12))
+    dicts, grades, sizes, *_ = graded_lists(X, y, proposed, "f1")
+    rows, same_grades, same_sizes, *_ = graded_lists(X, y, proposed, "f1", hashing=HashKernel(12))
     assert len(sizes) > 64  # more than a batch
     assert (grades == same_grades).all()
     assert (sizes == same_sizes).all()

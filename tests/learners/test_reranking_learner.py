@@ -9,7 +9,8 @@ from perceptive.errors import ExampleError
 from perceptive.evaluation.conlleval import segments
 from perceptive.kernels import Spectrum
 from perceptive.learners import KernelRankingLearner, RankingLearner, SequenceLearner
-from perceptive.learners.candidates import clusters_of, describe, grade, kernel_of
+from perceptive.learners.candidates import grade, kernel_of
+from perceptive.learners.description import View, clusters_of, describe
 from perceptive.learners.reranking import RANKER, RerankingLearner, ranked_dataset
 from perceptive.parameters import TrainingParameters
 from perceptive.training import InMemory, Run, train
@@ -86,7 +87,7 @@ def test_taggers_of_every_fold_and_the_ranker_are_weighed(make):
         for f in (0, 1)
     ]
     proposed = [found[i % 2][i // 2] for i in range(len(X))]
-    lists = learner.graded(X, Y, proposed, True, learner.in_segments(Y))
+    lists = learner.graded(X, Y, proposed, learner.recalled(X, proposed), True, learner.in_segments(Y))
     expected = ranked_dataset(learner.ranker, lists, WEIGHTS[lists.sentences])
     dataset = learner.dataset(X, Y, WEIGHTS, epochs=1)
     assert dataset.fingerprint() == expected.fingerprint()
@@ -151,7 +152,7 @@ def test_what_cannot_be_is_refused():
         learner.dataset([*X[:3], [1], *X[4:9]], [*Y[:3], ["O"], *Y[4:9]], epochs=2)
     assert (caught.value.example, caught.value.token) == (3, 0)
     assert counts(learner) == [0] * 7
-    for wrong in ({"k": 1}, {"folds": 1.5}, {"target": "bleu"}, {"structure": "graph"}):
+    for wrong in ({"k": 1}, {"folds": 1.5}, {"target": "bleu"}, {"structure": "graph"}, {"lookback": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             RerankingLearner(learner.tagger, learner.ranker, **wrong)
 
@@ -165,7 +166,7 @@ def test_the_ranker_sees_the_clusters_of_the_tagger():
     proposed = tagger.k_best(X, 4)
     i = next(i for i, found in enumerate(proposed) if segments(found[0][0]) != segments(found[1][0]))
     row, _ = learner.chosen(X[i])
-    assert row == describe(X[i], proposed[i], None, None, [(0, of)])[0]
+    assert row == describe(X[i], proposed[i], View(clusters=[(0, of)]), {})[0]
     words = {name for name in row if " 0 first " in name}
     assert {of.get(name.split()[-1], "?") for name in words} == {
         name.split()[-1] for name in row if " 1 first " in name
@@ -177,11 +178,12 @@ def test_rankers_of_the_first_builds_see_what_they_learned_from():
     learner = linear()
     learner.learn_many(X[:30], Y[:30])
     state = learner.state()
-    assert RerankingLearner.from_state(state).description == 3
-    del state.meta["description"]
+    assert RerankingLearner.from_state(state).description == 4
+    del state.meta["description"], state.meta["lookback"]
     old = RerankingLearner.from_state(state)
     row, _ = old.chosen(X[0])
     assert row["place"] == 0.0
+    assert old.lookback == 0
     assert RerankingLearner.from_state(old.state()).description == 1
     assert Reranker.from_learner(old).learner_.description == 1
 

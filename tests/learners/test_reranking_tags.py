@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perceptive import Reranker, SequenceTagger
-from perceptive.learners.candidates import describe
+from perceptive.learners.description import View, describe
 
 
 def sentences(n):
@@ -21,7 +21,7 @@ def sentences(n):
 
 
 def test_tags_are_described_token_by_token():
-    rows = describe(["the", "saw"], [(["DT", "NN"], 1.0), (["DT", "VB"], 0.5)], None, None, (), of_tokens=True)
+    rows = describe(["the", "saw"], [(["DT", "NN"], 1.0), (["DT", "VB"], 0.5)], View(of_tokens=True))
     assert rows[0] != rows[1]
     assert any(name.startswith("NN 0 all saw") for name in rows[0])
     assert "n DT VB $" in rows[1]

@@ -300,6 +300,12 @@ RERANKER = OptionGroup(
         "folds": _value("number of folds for cross-fitting (default: 5)", type=whole(2)),
         "base_epochs": _value("epochs of each fold's tagger (default: as many as the base made)", type=whole(1)),
         "target": _choice("grade candidates by wrong segments, or only by being exact", "f1", "exact"),
+        "lookback": _value(
+            "in how many sentences before it the labels of a sentence's words are looked up: the files are one text "
+            "(default: 1000; 0: each sentence by itself)",
+            "SENTENCES",
+            whole(0),
+        ),
     },
 )
 HYPOTHESIS = OptionGroup(

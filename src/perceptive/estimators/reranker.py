@@ -21,19 +21,11 @@ from perceptive.estimators.ranker import KernelRanker, LinearRanker
 from perceptive.estimators.run import threads_of
 from perceptive.estimators.tagger import LabelSequences, SequenceTagger
 from perceptive.kernels import as_kernel
-from perceptive.learners.candidates import (
-    Candidate,
-    Features,
-    Structure,
-    best_of,
-    check_reranking,
-    f1_or_accuracy,
-    kernel_of,
-    warn_of_few,
-)
+from perceptive.learners.candidates import best_of, check_reranking, f1_or_accuracy, kernel_of, warn_of_few
+from perceptive.learners.description import Candidate, Features, Structure
 from perceptive.learners.kernel_ranking import KernelRankingLearner
 from perceptive.learners.ranking import RankingLearner
-from perceptive.learners.reranking import BITS, OWN, RANKER, RerankingLearner
+from perceptive.learners.reranking import BITS, LOOKBACK, OWN, RANKER, RerankingLearner
 from perceptive.learners.reranking_state import join_states, part_states
 from perceptive.learners.sequence import SequenceLearner
 from perceptive.state import State, number_or_nan, plain
@@ -47,7 +39,7 @@ class Reranker(HistoryMixin, BaseEstimator):
 
     The training candidates come from taggers that have not seen the sentence (cross-fitting), so they look like those
     at test time. A candidate has its score, and features of its segments: words, shapes, other columns, the tagger's
-    word clusters, ends, neighbours and context.
+    word clusters, ends, neighbours and context; and how its words were labelled before, in the same text.
 
     Parameters
     ----------
@@ -59,17 +51,20 @@ class Reranker(HistoryMixin, BaseEstimator):
         Number of parts of the training data; each is tagged by a tagger that learned from the others.
     target : one of "f1", "exact"
         "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
+    lookback : int
+        In how many sentences before it the labels of a sentence's words are looked up. Sentences that are given
+        together, in `fit` and in `predict`, are one text in its order. 0: each sentence is labelled by itself.
     features : callable or None
         ``features(sentence, labels)`` returns more features of a candidate, as a dict. A saved model stores only its
         name, so pass it when loading: ``load(path, functions={"name": …})``. The same holds for ``structure``.
     ranker : LinearRanker, KernelRanker or None
-        The ranker that learns the order; None: ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=20)``, or with a
+        The ranker that learns the order; None: ``LinearRanker(rule="pa1", C=0.01, cost="grade", bits=22)``, or with a
         kernel ``KernelRanker(rule="pa1", C=0.01, cost="grade")``.
     kernel : Kernel, str or None
         Compares whole candidates: the ranker's kernel is x·x' of the features plus this one. The time grows with the
         number of mistakes. Normalise the kernel, so that its values are of the size of the features.
     structure : one of "tree", "tags", or callable
-        What the kernel compares: the tree of the segments (see `learners.candidates.to_tree`), the label sequence, or
+        What the kernel compares: the tree of the segments (see `learners.description.to_tree`), the label sequence, or
         the result of ``structure(sentence, labels)``.
 
     Attributes
@@ -108,6 +103,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     k: int = 20
     folds: int = 5
     target: str = "f1"
+    lookback: int = LOOKBACK
     features: Features | None = None
     ranker: LinearRanker | KernelRanker | None = None
     kernel: Any = None
@@ -137,7 +133,7 @@ class Reranker(HistoryMixin, BaseEstimator):
                     f"fitted is a {type(fitted).__name__}; give a SequenceTagger that has learned, or none"
                 )
             check_is_fitted(fitted, "learner_")
-        check_reranking(self.k, self.folds, self.target, self.structure)
+        check_reranking(self.k, self.folds, self.target, self.lookback, self.structure)
         ranker = self._new_ranker()
         tagger = base.new_learner() if fitted is None else fitted.learner_
         learner = self._joined(tagger, ranker.new_learner())
@@ -154,7 +150,7 @@ class Reranker(HistoryMixin, BaseEstimator):
         proposed = learner.cross_fitted(X, y, weights)
         taught = fit_tagger()
         learner.tagger = taught.learner_
-        lists = learner.graded(X, y, proposed, True, learner.in_segments(y))
+        lists = learner.graded(X, y, proposed, learner.recalled(X, proposed), True, learner.in_segments(y))
         rows = lists.rows
         if learner.hashing is not None:
             indptr, indices, data = rows
@@ -279,7 +275,7 @@ class Reranker(HistoryMixin, BaseEstimator):
     def from_state(cls, state: State, functions: Any = None) -> Reranker:
         """Make an estimator from what `state` returned; raise ValueError if the parts do not fit together."""
         parts = part_states(state, functions)
-        own = {name: state.meta[name] for name in OWN}
+        own = {"lookback": 0, **{name: state.meta[name] for name in OWN if name in state.meta}}
         kind: Any = KernelRanker if "kernel" in parts.ranker.meta else LinearRanker
         tagger = SequenceTagger.from_state(parts.tagger, parts.functions)
         ranker = kind.from_state(parts.ranker, parts.functions)
@@ -295,7 +291,7 @@ class Reranker(HistoryMixin, BaseEstimator):
             # what was added to the features, of the second part of a candidate
             own |= {"kernel": ranker.kernel.k2.k, "structure": structure}
         model = cls(clone(tagger), ranker=clone(ranker), features=features, **own)
-        check_reranking(model.k, model.folds, model.target, model.structure)
+        check_reranking(model.k, model.folds, model.target, model.lookback, model.structure)
         return model._has(tagger, ranker, *learned)
 
 

@@ -21,20 +21,10 @@ from perceptive.evaluation.conlleval import Evaluation
 from perceptive.features import schemes
 from perceptive.features.hashing import HashKernel
 from perceptive.features.label_repair import meant
-from perceptive.learners.candidates import (
-    BATCH,
-    Candidate,
-    CandidateLists,
-    Clusters,
-    Features,
-    Structure,
-    check_reranking,
-    clusters_of,
-    describe,
-    graded_lists,
-    warn_of_few,
-)
+from perceptive.learners.candidates import BATCH, CandidateLists, check_reranking, graded_lists, warn_of_few
+from perceptive.learners.description import Candidate, Features, Structure, View, clusters_of, describe, words_of
 from perceptive.learners.learner import Learner, forwarded
+from perceptive.learners.lookback import Lookback
 from perceptive.learners.ranking import RankingLearner
 from perceptive.learners.reranking_state import join_states, part_states, ranker_class
 from perceptive.learners.sequence import SequenceLearner
@@ -43,9 +33,10 @@ from perceptive.state import State, number_or_nan, plain
 if TYPE_CHECKING:
     from perceptive.learners.kernel_ranking import KernelRankingLearner
 
-BITS = 20  # of hashed features
+BITS = 22  # of hashed features: sentences have many candidates, and each has features that no other has
+LOOKBACK = 1000  # sentences
 RANKER: dict[str, Any] = {"rule": "pa1", "C": 0.01, "pairs": "best", "cost": "grade"}  # where nothing else is said
-OWN = ("k", "folds", "target")
+OWN = ("k", "folds", "target", "lookback")
 FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 
 
@@ -67,6 +58,9 @@ class RerankingLearner(Learner):
         that the training candidates look like those at test time.
     target : one of "f1", "exact"
         "f1": grade candidates by their wrong and missing segments; "exact": only the true sequence is good.
+    lookback : int
+        In how many sentences before it the labels of a sentence's words are looked up: sentences that are given
+        together are one text. 0: each sentence is labelled by itself.
     features : callable or None
         ``features(sentence, labels)`` returns more features of a candidate.
     structure : one of None, "tree", "tags", or callable
@@ -105,22 +99,25 @@ class RerankingLearner(Learner):
         k: int = 20,
         folds: int = 5,
         target: str = "f1",
+        lookback: int = LOOKBACK,
         features: Features | None = None,
         structure: str | Structure | None = None,
         fit_tagger: FitTagger | None = None,
     ) -> None:
-        check_reranking(k, folds, target, structure)
+        check_reranking(k, folds, target, lookback, structure)
         self.tagger, self.ranker = tagger, ranker
         if ranker.parameters.pairs == "auto":  # grades count the segments that are wrong: the best is what matters
             ranker.parameters = replace(ranker.parameters, pairs="best")
-        self.k, self.folds, self.target = int(k), int(folds), target
+        self.k, self.folds, self.target, self.lookback = int(k), int(folds), target, int(lookback)
         self.features, self.structure, self.fit_tagger = features, structure, fit_tagger
         self.oracle = math.nan  # F of the best candidates that it learned from
 
     threads = 1  # that fit taggers at the same time; results do not depend on it
     fold_epochs: int | None = None  # that the taggers of folds make at most, where it is known
     remembers_names = False  # of hashed features, for `inspection.heaviest`
-    description = 3  # how candidates are described; the rankers of earlier builds have learned from 1 and 2
+    description = 4  # how candidates are described; the rankers of earlier builds have learned from 1 to 3
+    text: Any = None  # what a reader remembers of it, a `Lookback`
+    view: View  # what a reader's ranker sees
 
     # ------------------------------------------------------------ learning
 
@@ -137,7 +134,8 @@ class RerankingLearner(Learner):
         if grow and whole:
             warn_of_few(len(X))
         proposed = self.cross_fitted(X, y, weights) if whole else self.tagger.k_best(X, self.k)
-        lists = self.graded(X, y, proposed, whole, self.in_segments(y))
+        recalled = self.recalled(X, proposed, whole)
+        lists = self.graded(X, y, proposed, recalled, whole, self.in_segments(y))
         dataset = ranked_dataset(self.ranker, lists, lists.weights(weights), epochs=epochs, grow=grow)
         if grow and epochs is not None:
             self.oracle = lists.oracle
@@ -202,24 +200,39 @@ class RerankingLearner(Learner):
         return hashing_of(self.ranker, self.remembers_names)
 
     def graded(
-        self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], only_telling: bool, in_segments: bool
-    ) -> CandidateLists:
+        self, X: list[Any], y: list[Any], proposed: list[list[Candidate]], recalled: Any, only_telling: bool,
+        in_segments: bool,
+    ) -> CandidateLists:  # fmt: skip
         """Make lists to learn from, of the candidates of sentences; see `graded_lists`."""
         hashing = self.hashing
         how: dict[str, Any] = {"hashing": hashing, "only_telling": only_telling, "in_segments": in_segments}
-        lists = graded_lists(X, y, proposed, self.target, *self._seen(in_segments), **how)
+        lists = graded_lists(X, y, proposed, self.target, self._seen(in_segments), recalled, **how)
         if hashing is not None and self.remembers_names:
             self.ranker.space.remember(hashing.index)
         return lists
 
     @property
-    def _view(self) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
+    def _view(self) -> View:
         """What the ranker sees of candidates; see `describe`."""
         return self._seen(self.in_segments([[label] for label in self.classes]))
 
-    def _seen(self, in_segments: bool) -> tuple[Features | None, str | Structure | None, Clusters | None, bool]:
+    def _seen(self, in_segments: bool) -> View:
         clusters = None if self.description == 1 else clusters_of(self.tagger.templates)
-        return self.features, self.structure, clusters, self.description >= 3 and not in_segments
+        return View(self.features, self.structure, clusters, self.description >= 3 and not in_segments)
+
+    def recalled(self, X: list[Any], proposed: list[list[Candidate]], in_text: bool = True) -> list[Any]:
+        """Return how the words of each sentence were labelled before, by the tagger; see `describe`.
+
+        ``in_text`` says whether the sentences are one text; else nothing is recalled.
+        """
+        if self.description < 4:
+            return [None] * len(X)
+        text, found = Lookback(self.lookback if in_text else 0), []
+        for x, mine in zip(X, proposed, strict=True):
+            words = words_of(x)
+            found.append(text.recall(words))
+            text.add(words, mine[0][0])
+        return found
 
     def in_segments(self, y: Sequence[Sequence[Any]]) -> bool:
         """Whether labels mark segments, so that F is used; else the share of right tokens."""
@@ -243,31 +256,45 @@ class RerankingLearner(Learner):
 
     # ------------------------------------------------------------ predicting
 
+    def reader(self) -> Self:
+        """Return a reader of one text, whose sentences may come in several calls; it learns nothing."""
+        reader = object.__new__(type(self))
+        reader.__dict__.update(self.__dict__, text=Lookback(self.lookback), view=self._view)
+        return reader
+
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
-        """Return the candidates of each sentence with the ranker's scores, best first; ties in the tagger's order."""
-        X = as_lists(X)
-        return [found for i in range(0, len(X), BATCH) for found in self._ranked(X[i : i + BATCH], hypothesis)]
+        """Return the candidates of each sentence with the ranker's scores, best first; ties in the tagger's order.
+
+        The sentences are one text: what is chosen for one is recalled in those after it.
+        """
+        X, reader = as_lists(X), self if self.text else self.reader()
+        size = 1 if self.lookback else BATCH
+        return [found for i in range(0, len(X), size) for found in reader._ranked(X[i : i + size], hypothesis)]
 
     def _ranked(self, X: list[Any], hypothesis: str | None) -> list[list[Candidate]]:
         proposed = self.tagger.k_best(X, self.k)
         several = [i for i, found in enumerate(proposed) if len(found) > 1]
         ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
-        if not several:
-            return ordered
-        view = self._view
-        lists = [describe(X[i], proposed[i], *view) for i in several]
+        lists = [self._described(X[i], proposed[i]) for i in several]
         sizes = np.array([len(one) for one in lists], np.int64)
-        scores = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis)
-        for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=True):
+        scores: Any = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis) if several else []
+        for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=False):
             order = np.argsort(-mine, kind="stable").tolist()
             ordered[i] = [(proposed[i][j][0], float(mine[j])) for j in order]
+        for x, found in zip(X, ordered, strict=True):
+            self.text.add(words_of(x), found[0][0])
         return ordered
+
+    def _described(self, x: Sequence[Any], proposed: list[Candidate]) -> list[Any]:
+        recalled = self.text.recall(words_of(x)) if self.description >= 4 else None
+        return describe(x, proposed, self.view, recalled)
 
     def chosen(self, x: Sequence[Any], hypothesis: str | None = None) -> tuple[Any, list[Any]]:
         """Return the best candidate of a sentence in the ranker's form, and its labels."""
-        [proposed] = self.tagger.k_best([x], self.k)
-        rows = describe(x, proposed, *self._view)
+        reader, [proposed] = self if self.text else self.reader(), self.tagger.k_best([x], self.k)
+        rows = reader._described(x, proposed)
         best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
+        reader.text.add(words_of(x), proposed[best][0])
         return rows[best], proposed[best][0]
 
     def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
@@ -334,6 +361,7 @@ class RerankingLearner(Learner):
         learner = cls(tagger, ranker, features=parts.features, structure=parts.structure, **own)
         learner.oracle = number_or_nan(state.meta.get("oracle_"))
         learner.description = state.meta.get("description", 1)
+        learner.lookback = state.meta.get("lookback", 0)
         learner.fold_epochs = state.meta.get("fold_epochs")
         return learner
 

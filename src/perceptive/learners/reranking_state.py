@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from perceptive.learners.candidates import hashed, structure_of
+from perceptive.learners.candidates import hashed
+from perceptive.learners.description import structure_of
 from perceptive.learners.ranking import RankingLearner
 from perceptive.model_file import ModelFileError
 from perceptive.named_functions import Functions, function_of, name_of

@@ -78,6 +78,8 @@ class SequenceLearner(SequenceRun):
 
     # ------------------------------------------------------------ learning
 
+    lookback = 0  # the labels of a sentence do not depend on those before
+
     def dataset(
         self,
         X: Sequence[Any],
@@ -181,6 +183,10 @@ class SequenceLearner(SequenceRun):
                 vector = None if hypothesis == "voted" else self.vector(hypothesis)
                 found = self._ask(lambda X, forced: core.predict(X, names, vector, forced, beam), X, forced)
             return [self.labelling.decode(labels) for labels in found] if self.given in STRICT else found
+
+    def reader(self) -> Self:
+        """Return a reader of one text, whose sentences come in several calls: see `RerankingLearner.reader`."""
+        return self
 
     def k_best(
         self, X: Sequence[Any], k: int, hypothesis: str | None = None, forced: Sequence[Sequence[Any]] | None = None

@@ -17,13 +17,13 @@ from perceptive.data.dataset import Dataset, Order
 from perceptive.errors import ParameterError
 from perceptive.learners.candidates import (
     NOTHING_TOLD,
-    Candidate,
     CandidateLists,
     best_of,
     f1_or_accuracy,
     grades_of,
     warn_of_few,
 )
+from perceptive.learners.description import Candidate
 from perceptive.learners.reranking import RerankingLearner, new_like, ranked_dataset
 from perceptive.training.cluster import Futures
 from perceptive.training.cluster_sentences import ClusterSentences, SentencePart
@@ -57,7 +57,7 @@ def told_of(
     first = None
     if telling:
         [i] = telling[:1]
-        first = learner.graded([X[i]], [y[i]], [proposed[i]], True, in_segments)
+        first = learner.graded([X[i]], [y[i]], [proposed[i]], [{}], True, in_segments)
     numbers = fold + learner.folds * np.array(telling, np.int64)
     return Told(numbers, best_of(y, proposed, in_segments), first)
 
@@ -85,9 +85,10 @@ def make_shard(
 ) -> ListShard:
     """Return the lists of some sentences, with their weights."""
     X, y = _joined(parts)
-    chosen = numbers.tolist()
-    proposed = [folds[i % learner.folds][i // learner.folds] for i in chosen]
-    lists = learner.graded([X[i] for i in chosen], [y[i] for i in chosen], proposed, True, in_segments)
+    every = [folds[i % learner.folds][i // learner.folds] for i in range(len(X))]
+    recalled, chosen = learner.recalled(X, every), numbers.tolist()
+    X, y, every, recalled = ([some[i] for i in chosen] for some in (X, y, every, recalled))
+    lists = learner.graded(X, y, every, recalled, True, in_segments)
     return ListShard(lists, weights)
 
 

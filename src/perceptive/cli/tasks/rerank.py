@@ -30,7 +30,7 @@ from perceptive.training.loop import InMemory
 from perceptive.training.reranking import epochs_made, train_like
 
 # The parameters of a reranker beside those of its ranker, and their options.
-OWN = {"k": "candidates", "folds": "folds", "target": "target"}
+OWN = {"k": "candidates", "folds": "folds", "target": "target", "lookback": "lookback"}
 
 
 class Rerank(Tag):

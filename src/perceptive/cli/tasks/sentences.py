@@ -112,9 +112,12 @@ def _note_columns(options: argparse.Namespace, learner: Any, sentences: Sequence
     print(f"note: {said}; if the files are raw text, give {raw}", file=sys.stderr)
 
 
-def threads_of(options: argparse.Namespace, paths: Sequence[str]) -> int:
-    """Return the number of threads that tag: one for standard input, so that no line waits for later ones."""
-    return 1 if STDIN in paths else options.threads or processors()
+def threads_of(options: argparse.Namespace, learner: Any, paths: Sequence[str]) -> int:
+    """Return the number of threads that tag: one for standard input, so that no line waits for later ones.
+
+    One also where the labels of a sentence depend on those before.
+    """
+    return 1 if STDIN in paths or learner.lookback else options.threads or processors()
 
 
 def tokens_of(options: argparse.Namespace, learner: Any, sentence: Sentence) -> list[Row]:

@@ -195,6 +195,7 @@ class Tag:
 
     def predict(self, learner: Any, options: argparse.Namespace) -> Opened:
         """The columns as they came, with the labels behind them."""
+        learner = learner.reader()
         if bool(options.data) == (options.text is not None):
             raise UsageError("give files, or --text")
         if options.raw and (options.text is not None or options.format):
@@ -225,11 +226,14 @@ class Tag:
                 with placed([sentence.place for sentence in batch]):
                     return len(batch), "".join(tagged(options, learner, batch, separator)).encode()
 
-            yield from in_order(written, itertools.chain([first] if first else [], every), threads_of(options, paths))
+            threads = threads_of(options, learner, paths)
+            yield from in_order(written, itertools.chain([first] if first else [], every), threads)
 
         return Opened(paths, log, parts())
 
     def explain(self, learner: Any, options: argparse.Namespace) -> Opened:
+        learner = learner.reader()
+
         def parts() -> Iterator[tuple[int, list[Explained]]]:
             for batch in batches(options, learner):
                 with located([sentence.place for sentence in batch]):

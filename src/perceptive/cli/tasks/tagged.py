@@ -206,7 +206,7 @@ def tagged_documents(
         lines = [as_lines(one) if one.format == "brat" else as_line(one, one.format, one.key) + "\n" for one in found]
         return len(found), "".join(lines).encode()
 
-    yield from in_order(written, parts(), threads_of(options, paths))
+    yield from in_order(written, parts(), threads_of(options, learner, paths))
 
 
 def _with_found(
