@@ -32,7 +32,7 @@ ROWS ?= 10000000
 # Processes start sooner where modules are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize sanitize-strings sanitize-contracts sanitize-rest races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
+.PHONY: help demo test tests browser memory lint bench bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-reranking bench-order bench-parallel bench-defaults rivals papers coverage docs instrumented sanitize sanitize-strings sanitize-contracts sanitize-rest races fuzz fuzz-brief fuzz-models games kill-matrix mutants dist dist-check audit clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -65,7 +65,7 @@ lint: $(CORE) $(TEST) ## ruff, clang-format, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-order bench-parallel bench-defaults ## all benchmarks against their rivals
+bench: bench-linear bench-files bench-tagger bench-kernels bench-ranking bench-reranking bench-order bench-parallel bench-defaults ## all benchmarks against their rivals
 
 bench-linear: $(CORE) $(BENCH) ## the linear learners against their rivals
 	$(BIN)/python benchmarks/linear.py
@@ -90,6 +90,9 @@ bench-parallel: $(CORE) $(BENCH) $(TEST) ## shards, batches and a cluster beside
 
 bench-ranking: $(CORE) $(BENCH) ## the ranker against its rivals
 	$(BIN)/python benchmarks/ranking.py
+
+bench-reranking: $(CORE) $(BENCH) ## what rerankers gain over their taggers; needs PERCEPTIVE_DATA
+	$(BIN)/python benchmarks/reranking.py
 
 rivals: $(CORE) $(BENCH) ## one table over all tasks, beside every rival; needs PERCEPTIVE_DATA
 	$(BIN)/python benchmarks/every_rival.py --write

@@ -3,7 +3,6 @@
 python benchmarks/chunking.py                            # the preset
 python benchmarks/chunking.py --without cluster          # without the lines that have this in them
 python benchmarks/chunking.py --with 'cluster(30)[-1:1]' # with lines more
-python benchmarks/chunking.py --reranked                 # what a reranker gains; with its gains by fold
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ import time
 from typing import Any
 
 import data
-from perceptive import LinearRanker, Reranker, SequenceTagger
+from perceptive import SequenceTagger
 from perceptive.evaluation.conlleval import evaluate
 from perceptive.features.presets import LONGER, PARAMETERS, PRESETS
-from perceptive.learners.reranking import BITS, RANKER
 from perceptive.streams import conll
 from report import Table, show
 
@@ -29,7 +27,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--without", action="append", default=[], metavar="TEXT")
     parser.add_argument("--with", action="append", default=[], metavar="LINE", dest="more")
-    parser.add_argument("--reranked", action="store_true")
     chosen = parser.parse_args()
     path = data.part("conll2000/train.txt")
     if path is None:
@@ -37,26 +34,19 @@ def main() -> None:
     lines = [line for line in PRESETS["chunking"].splitlines() if not any(text in line for text in chosen.without)]
     X, y = conll.read(str(path))
     outs = [[i for i in range(len(X)) if i // BLOCK % FOLDS == fold] for fold in range(FOLDS)]
-    named = ["seed", "F1", "folds", *(["reranked, gain", "folds"] if chosen.reranked else []), "CPU, s"]
-    table = Table("Chunks of CoNLL-2000, cross-validated", named)
+    table = Table("Chunks of CoNLL-2000, cross-validated", ["seed", "F1", "folds", "CPU, s"])
     for seed in range(chosen.seeds):
-        began, found = time.process_time(), [[[] for _ in X] for _ in range(2 if chosen.reranked else 1)]
+        began, found = time.process_time(), [[] for _ in X]
         for out in outs:
             kept = sorted({*range(len(X))} - {*out})
             how = {**LONGER, **PARAMETERS["chunking"], "min_count": 2, "random_state": seed}  # as the preset's "auto"
-            model: Any = SequenceTagger(template="\n".join([*lines, *chosen.more]), **how)
-            if chosen.reranked:
-                model = Reranker(model, ranker=LinearRanker(bits=BITS, **RANKER, random_state=seed))
-            model.fit([X[i] for i in kept], [y[i] for i in kept])
-            for labels, one in zip(found, [model.tagger_, model] if chosen.reranked else [model], strict=True):
-                for i, mine in zip(out, one.predict([X[i] for i in out]), strict=True):
-                    labels[i] = mine
-        scores = [[_f1(y, labels, some) for some in (range(len(X)), *outs)] for labels in found]
-        shown = [f"{scores[0][0]:.2f}", ", ".join(f"{f1:.2f}" for f1 in scores[0][1:])]
-        if chosen.reranked:
-            whole, *folds = (after - before for before, after in zip(*scores, strict=True))
-            shown += [f"{whole:+.2f}", ", ".join(f"{gain:+.2f}" for gain in folds)]
-        table.rows.append([str(seed), *shown, f"{time.process_time() - began:.0f}"])
+            tagger = SequenceTagger(template="\n".join([*lines, *chosen.more]), **how)
+            tagger.fit([X[i] for i in kept], [y[i] for i in kept])
+            for i, mine in zip(out, tagger.predict([X[i] for i in out]), strict=True):
+                found[i] = mine
+        folds = ", ".join(f"{_f1(y, found, out):.2f}" for out in outs)
+        whole = f"{_f1(y, found, range(len(X))):.2f}"
+        table.rows.append([str(seed), whole, folds, f"{time.process_time() - began:.0f}"])
     show([table], [])
 
 

@@ -19,13 +19,11 @@ from sklearn.svm import LinearSVC
 
 import data
 from machine import machine
-from perceptive import LinearRanker, Reranker, SequenceTagger
+from perceptive import LinearRanker
 from perceptive.data.lists import RankedRows
 from perceptive.datasets import zipf_text
-from perceptive.evaluation.conlleval import evaluate
 from perceptive.evaluation.metrics import ndcg, top1
 from perceptive.learners.ranking import RankingLearner
-from perceptive.streams import conll
 from report import Table, Target, show, write
 from timing import Runs, interleave, ratio
 
@@ -233,39 +231,6 @@ def throughput(tasks: list[Task], repetitions: int) -> tuple[Table, Target]:
     return table, Target(text, f"at least {slowest / 1e6:,.0f} million", slowest >= TARGET)
 
 
-# ---------------------------------------------------------------- reranking
-
-
-def reranked(template: str, parameters: dict[str, Any], seed: int) -> tuple[float, float, float] | None:
-    """F of the base tagger, of the reranked, and of the oracle, on the test part of CoNLL-2000."""
-    parts = [data.part(f"conll2000/{half}.txt") for half in ("train", "test")]
-    if None in parts:
-        return None
-    (X, y), (X_test, y_test) = (conll.read(path) for path in parts)
-    reranker = Reranker(SequenceTagger(template=template, random_state=seed, **parameters)).fit(X, y)
-    base = evaluate(y_test, reranker.tagger_.predict(X_test)).f1
-    return base, 100 * reranker.score(X_test, y_test), 100 * reranker.oracle(X_test, y_test)
-
-
-def reranking(seeds: int) -> tuple[list[Table], list[Target]]:
-    """The 20 best chunkings of two taggers, put in order."""
-    table = Table(
-        f"Reranking the 20 best chunkings of CoNLL-2000, {seeds} seeds",
-        ["base tagger", "its F1", "reranked", "gain", "oracle"],
-    )
-    targets = []
-    for template, parameters in (("crf++", {}), ("chunking", {})):  # the preset brings its rule, and reads clusters
-        runs = [found for seed in range(seeds) if (found := reranked(template, parameters, seed)) is not None]
-        if not runs:
-            return [], []
-        base, after, oracle = (mean(column) for column in zip(*runs, strict=True))
-        name = ", ".join([template, *(f"{key}={value}" for key, value in parameters.items())])
-        table.rows.append((name, f"{base:.2f}", f"{after:.2f}", f"{after - base:+.2f}", f"{oracle:.2f}"))
-        text = f"reranking 0.2 above the base tagger ({name})"
-        targets.append(Target(text, f"{after - base:+.2f}", after - base >= 0.2))
-    return [table], targets
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     size = parser.add_mutually_exclusive_group()
@@ -279,11 +244,10 @@ def main() -> None:
         print(f"{task.title} …", flush=True)
         tables.append(compare(task, 2 if options.quick else 3)[0])
     table, target = throughput([*tasks, zipf_teacher(n, 2**18)], 3 if options.quick else 7)
-    more, targets = reranking(1 if options.quick else 5)
-    tables, targets = [*tables, table, *more], [target, *targets]
-    show(tables, targets)
+    tables.append(table)
+    show(tables, [target])
     if options.write:
-        write("ranking", tables, targets, machine("one core", "numpy", "scipy", "scikit-learn", "xgboost"))
+        write("ranking", tables, [target], machine("one core", "numpy", "scipy", "scikit-learn", "xgboost"))
 
 
 if __name__ == "__main__":

@@ -147,10 +147,13 @@ def _links(x: Sequence[Any], pieces: list[list[Piece]], shared: set[Piece], of_t
 
 
 def _pair(words: list[str], some: tuple[Piece, ...], of_tokens: bool) -> list[str]:
-    (_, end, kind), (begin, last, after) = some
+    (start, end, kind), (begin, last, after) = some
     kinds, one, other = f"{kind} {after}", words[end - 1], words[last - 1]
     names = [f"link {kinds} {one} _", f"link {kinds} _ {other}", f"link {kinds} {one} {other}"]
-    return names if of_tokens else [*names, f"opens {kinds} {words[begin]}"]
+    if not of_tokens:
+        whole, following = " ".join(words[max(start, 0) : end]), " ".join(words[begin:last])
+        names += [f"opens {kinds} {words[begin]}", f"whole {kinds} {whole} _", f"whole {kinds} _ {following}"]
+    return names
 
 
 def _triple(words: list[str], some: tuple[Piece, ...], _: bool) -> list[str]:
