@@ -55,7 +55,7 @@ TASKS = {
         "lists.svm", ["--task", "rank", "--kernel", "poly(2)"], "rank", {"candidates"}, {"kernel", "supports"} | RANKER,
     ),
     "tag": ("sentences.conll", ["--task", "tag"], "tag", {"tokens"}, {"classes", "scheme", "label_column"}),
-    "rerank": ("sentences.conll", RERANK, "tag", {"tokens", "lists"}, {"k", "oracle", "classes"} | RANKER),
+    "rerank": ("sentences.conll", RERANK, "tag", {"tokens", "lists"}, {"k", "lookback", "oracle", "classes"} | RANKER),
 }  # fmt: skip
 LINES = {
     "predict": [{"label"}, {"label", "score"}, {"label", "scores"}],

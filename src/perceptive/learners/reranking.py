@@ -342,7 +342,8 @@ class RerankingLearner(Learner):
 
     def facts(self) -> dict[str, Any]:
         """Describe the ranker, and what it chooses from."""
-        return {"k": self.k, "oracle": self.oracle, "classes": self.classes, **self.ranker.facts()}
+        own = {"k": self.k, "lookback": self.lookback, "oracle": self.oracle, "classes": self.classes}
+        return {**own, **self.ranker.facts()}
 
     def state(self) -> State:
         """Return the whole state, as plain values and arrays."""
