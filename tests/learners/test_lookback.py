@@ -78,6 +78,19 @@ def test_a_text_in_parts_is_read_as_a_whole(fitted, tmp_path):
     assert perceptive.load(tmp_path / "m").predict(X) == expected
 
 
+def test_voters_recall_what_the_tagger_chose_whatever_the_parts():
+    X, y = news(100, 7)
+    tagger = SequenceTagger(template=["word[1]", "shape", "@label[-1]"], epochs=2)
+    ranker = LinearRanker(rule="pa1", C=0.1, cost="grade", bits=16, hypothesis="voted")
+    learner = Reranker(tagger, k=4, ranker=ranker).fit(X, y).learner_
+    expected = learner.predict_many(X)
+    for size in (1, 7, 65):
+        reader = learner.reader()
+        assert [labels for i in range(0, len(X), size) for labels in reader.predict_many(X[i : i + size])] == expected
+    reader = learner.reader()
+    assert [reader.chosen(x)[1] for x in X] == expected
+
+
 def test_sentences_that_are_learned_one_by_one_recall_nothing(fitted):
     X, y = news(60, 3)
     one, many = (RerankingLearner(fitted.learner_.tagger, RankingLearner(bits=18), k=4) for _ in range(2))

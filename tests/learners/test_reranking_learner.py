@@ -11,7 +11,7 @@ from perceptive.kernels import Spectrum
 from perceptive.learners import KernelRankingLearner, RankingLearner, SequenceLearner
 from perceptive.learners.candidates import grade, kernel_of
 from perceptive.learners.description import View, clusters_of, describe
-from perceptive.learners.reranking import RANKER, RerankingLearner, ranked_dataset
+from perceptive.learners.reranking import BITS, RANKER, RerankingLearner, ranked_dataset
 from perceptive.parameters import TrainingParameters
 from perceptive.training import InMemory, Run, train
 from perceptive.training.reranking import train_like
@@ -66,7 +66,7 @@ def test_training_is_that_of_the_estimator(weights):
     base = SequenceTagger(template=["word", "@label[-1]"], epochs=3)
     reranker = Reranker(base, k=4, folds=3).fit(X, Y, sample_weight=weights)
     tagger = reranker.tagger_.learner_
-    ranker = RankingLearner(bits=20, hypothesis="averaged", **RANKER)
+    ranker = RankingLearner(bits=BITS, hypothesis="averaged", **RANKER)
     learner = RerankingLearner(tagger, ranker, k=4, folds=3, fit_tagger=train_like(tagger, 3))
     training = TrainingParameters()
     dataset = learner.dataset(X, Y, weights, epochs=training.epochs)

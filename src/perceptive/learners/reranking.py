@@ -43,7 +43,7 @@ FitTagger = Callable[[list[Any], list[Any], Any], SequenceLearner]
 class RerankingLearner(Learner):
     """A tagger that proposes the k best label sequences of a sentence, and a ranker that chooses among them.
 
-    The tagger does not change; only the order is learned. Rounds, mistakes and updates are those of the ranker.
+    Only the order is learned. Rounds, mistakes and updates are those of the ranker.
 
     Parameters
     ----------
@@ -265,36 +265,47 @@ class RerankingLearner(Learner):
     def ranked(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Candidate]]:
         """Return the candidates of each sentence with the ranker's scores, best first; ties in the tagger's order.
 
-        The sentences are one text: what is chosen for one is recalled in those after it.
+        The sentences are one text: what is chosen for one is recalled in those after it. With "voted" it is what the
+        tagger chose, as in training, because each call replays the whole run, so that many sentences must share one.
         """
         X, reader = as_lists(X), self if self.text else self.reader()
-        size = 1 if self.lookback else BATCH
+        size = 1 if self.lookback and self._recalls_choices(hypothesis) else BATCH
         return [found for i in range(0, len(X), size) for found in reader._ranked(X[i : i + size], hypothesis)]
+
+    def _recalls_choices(self, hypothesis: str | None) -> bool:
+        return (hypothesis or self.parameters.hypothesis) != "voted"
 
     def _ranked(self, X: list[Any], hypothesis: str | None) -> list[list[Candidate]]:
         proposed = self.tagger.k_best(X, self.k)
-        several = [i for i, found in enumerate(proposed) if len(found) > 1]
+        lists = [self._described(x, found, hypothesis) for x, found in zip(X, proposed, strict=True)]
         ordered = [[(labels, 0.0) for labels, _ in found] for found in proposed]
-        lists = [self._described(X[i], proposed[i]) for i in several]
-        sizes = np.array([len(one) for one in lists], np.int64)
-        scores: Any = self.ranker.scores([row for one in lists for row in one], sizes, hypothesis) if several else []
+        several = [i for i, found in enumerate(proposed) if len(found) > 1]
+        sizes = np.array([len(proposed[i]) for i in several], np.int64)
+        rows = [row for i in several for row in lists[i]]
+        scores: Any = self.ranker.scores(rows, sizes, hypothesis) if several else []
         for i, mine in zip(several, np.split(scores, np.cumsum(sizes)[:-1]), strict=False):
             order = np.argsort(-mine, kind="stable").tolist()
             ordered[i] = [(proposed[i][j][0], float(mine[j])) for j in order]
-        for x, found in zip(X, ordered, strict=True):
-            self.text.add(words_of(x), found[0][0])
+        self._remember(X, ordered, hypothesis)
         return ordered
 
-    def _described(self, x: Sequence[Any], proposed: list[Candidate]) -> list[Any]:
-        recalled = self.text.recall(words_of(x)) if self.description >= 4 else None
+    def _described(self, x: Sequence[Any], proposed: list[Candidate], hypothesis: str | None) -> list[Any]:
+        words = words_of(x)
+        recalled = self.text.recall(words) if self.description >= 4 else None
+        if not self._recalls_choices(hypothesis):
+            self.text.add(words, proposed[0][0])
         return describe(x, proposed, self.view, recalled)
+
+    def _remember(self, X: list[Any], ordered: list[list[Candidate]], hypothesis: str | None) -> None:
+        for x, found in zip(X, ordered, strict=True) if self._recalls_choices(hypothesis) else ():
+            self.text.add(words_of(x), found[0][0])
 
     def chosen(self, x: Sequence[Any], hypothesis: str | None = None) -> tuple[Any, list[Any]]:
         """Return the best candidate of a sentence in the ranker's form, and its labels."""
         reader, [proposed] = self if self.text else self.reader(), self.tagger.k_best([x], self.k)
-        rows = reader._described(x, proposed)
+        rows = reader._described(x, proposed, hypothesis)
         best = int(np.argmax(self.ranker.scores(rows, None, hypothesis))) if len(rows) > 1 else 0
-        reader.text.add(words_of(x), proposed[best][0])
+        reader._remember([x], [proposed[best:]], hypothesis)
         return rows[best], proposed[best][0]
 
     def predict_many(self, X: Sequence[Any], hypothesis: str | None = None) -> list[list[Any]]:
